@@ -1,0 +1,1 @@
+"""The `nashmon` command: one verb per file, no logic."""

@@ -1,0 +1,1 @@
+"""Places to fight: every engine implements the `Battles` protocol of `sim.base`."""

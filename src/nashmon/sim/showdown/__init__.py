@@ -1,0 +1,1 @@
+"""Pokémon Showdown embedded in Node worker processes."""
