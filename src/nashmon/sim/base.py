@@ -22,10 +22,11 @@ P1_WIN, DRAW, P2_WIN = 1, 0, -1
 
 @dataclass(slots=True)
 class Step:
-    """What changed and who must act now.  Arrays belong to the engine and are overwritten by the next step.
+    """What changed and who must act now.
 
-    When battle n ends it is restarted at once: `ended[n]` and `outcome[n]` speak of the battle that
-    ended, everything else of the new one.
+    Arrays belong to the engine and are overwritten by the next step.  When battle n ends it is
+    restarted at once: `ended[n]`, `truncated[n]`, `outcome[n]` and `rewards[n]` speak of the battle
+    that ended, everything else of the new one.
     """
 
     observations: dict[str, NDArray[Any]]  # name → (battles, 2, …), layout in the ObsSpec
