@@ -1,7 +1,7 @@
 """What one player may know of a battle, the same shape for singles and doubles.
 
 Names are Showdown ids ("bodyslam", "tapukoko").  Unknown facts are None and are never guessed.
-Only facts of the battle are kept here; facts of species and moves (power, base stats) are in `core.dex`.
+Only facts of the battle are kept here; facts of species and moves are in `core.dex`.
 """
 
 from __future__ import annotations
