@@ -45,13 +45,19 @@ class Battles(Protocol):
     format_id: str
     num_battles: int
     num_actions: int
+    obs_spec: ObsSpec
+    episodes: NDArray[np.int64]  # (battles,): how many battles ended in each row since `reset`
 
     def reset(self, seed: int) -> Step:
         """Start all battles; the same seed and actions give the same battles."""
         ...
 
     def step(self, actions: NDArray[np.integer[Any]]) -> Step:
-        """Advance with actions (battles, 2); seats that are not acting pass NO_ACTION."""
+        """Advance with actions (battles, 2); seats that are not acting pass NO_ACTION.
+
+        A battle whose acting seats all pass NO_ACTION is left as it is (paused).  An illegal action,
+        or an action for only one of two acting seats, raises before anything changes.
+        """
         ...
 
     def states(self, pairs: Sequence[tuple[int, int]]) -> list[UniversalState]:

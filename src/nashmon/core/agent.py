@@ -1,0 +1,37 @@
+"""The `Agent` protocol: anything that picks actions, for a batch of decisions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nashmon.core.state import UniversalState
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """A batch of B decisions that one agent must answer now."""
+
+    observations: Mapping[str, NDArray[Any]]  # name → (B, …)
+    masks: NDArray[np.bool_]  # (B, actions), at least one legal action per row
+    slots: NDArray[np.int64]  # (B,): which row of the agent's memory each decision belongs to
+    first: NDArray[np.bool_]  # (B,): first decision of its battle; memory of the slot is stale
+    states: Callable[[], list[UniversalState]]  # built only when an agent asks for them
+
+
+class Agent(Protocol):
+    """Picks actions.  All memory is in the object made by `start`, all chance in `rng`."""
+
+    name: str
+
+    def start(self, num_slots: int) -> Any:
+        """Memory for that many battles played side by side (None for agents without memory)."""
+        ...
+
+    def act(self, decisions: Decisions, memory: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+        """One legal action per decision; updates `memory` in place."""
+        ...
