@@ -1,0 +1,1 @@
+"""Networks: encoders, memory, heads, the policy made of them, and checkpoints."""
