@@ -18,7 +18,7 @@ BOOSTS = ("atk", "def", "spa", "spd", "spe", "accuracy", "evasion")
 STATS = ("hp", "atk", "def", "spa", "spd", "spe")
 STATUSES = ("brn", "par", "slp", "frz", "psn", "tox")
 
-# A named effect with a count: turns since it began, or layers (see the field's comment).
+# A named effect with a count: turns since it began, or layers (docs/state.md has the exact rules).
 Effects = tuple[tuple[str, int], ...]
 
 
@@ -29,7 +29,7 @@ class UniversalMove:
     id: str
     pp: int  # own side: exact; foe: full PP minus the uses that were seen
     max_pp: int
-    disabled: bool = False  # own active Pokémon only: the request greys it out
+    disabled: bool = False  # own active: the request greys it out; foe active: named by Disable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class UniversalPokemon:
     max_hp: int | None  # own side only
     fainted: bool
     status: str | None  # one of STATUSES
-    status_turns: int  # slp: turns spent asleep so far; tox: turns of growing damage; else 0
+    status_turns: int  # slp: turns lost to sleep so far; tox: poison damages since it came in
     types: tuple[str, ...]  # current types, after Soak, Conversion, Terastallization …
     tera_type: str | None  # own side, or once revealed
     terastallized: bool
     item: str | None  # None unknown, "" known to hold none
     ability: str | None  # None unknown, "" known to have none
-    moves: tuple[UniversalMove, ...]  # sorted by id; the foe's: only those revealed
+    moves: tuple[UniversalMove, ...]  # sorted as actions are; the foe's: only those revealed
     stats: (
         tuple[int, ...] | None
     )  # own side only: atk, def, spa, spd, spe as the request gives them
@@ -60,10 +60,10 @@ class UniversalPokemon:
     revealed: bool  # own: the foe has seen it in battle; foe: we have
     selected: bool | None  # brought to the battle after preview; None when not known
     boosts: tuple[int, ...] = (0,) * 7  # order of BOOSTS
-    volatiles: Effects = ()  # name → turns active or count (Perish, Stockpile …), sorted by name
+    volatiles: Effects = ()  # name → turns since it began or count (perish …), sorted by name
     last_move: str | None = None  # last move used since it came in
     protect_count: int = 0  # consecutive successful Protect-like moves
-    first_turn: bool = False  # came in since the last turn began (Fake Out works)
+    first_turn: bool = False  # active and has not acted since it came in (Fake Out works)
     must_recharge: bool = False
     preparing: str | None = None  # two-turn move being charged
     transformed: bool = False  # its moves and stats are a copy
@@ -81,12 +81,19 @@ class UniversalSide:
     active: tuple[UniversalPokemon | None, ...]  # one slot in singles, two in doubles
     bench: tuple[UniversalPokemon, ...]
     conditions: Effects  # layers for hazards, else turns since it began; sorted by name
-    slot_conditions: tuple[tuple[str, ...], ...]  # per active slot: wish, healingwish, futuremove …
+    slot_conditions: tuple[
+        tuple[str, ...], ...
+    ]  # per active slot: wish, healingwish, futuresight …
     team_size: int  # number of Pokémon brought to the battle
     num_fainted: int
-    gimmick_used: bool  # Terastallization, Mega Evolution, Z-move or Dynamax already spent
+    gimmicks_used: tuple[str, ...]  # spent ones of "dynamax", "mega", "tera", "zmove", sorted
     dynamax_turns: int | None  # turns left, None when not dynamaxed
     preview: tuple[str, ...]  # species shown at team preview, () without preview
+
+    @property
+    def gimmick_used(self) -> bool:
+        """Any gimmick is spent."""
+        return bool(self.gimmicks_used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +154,6 @@ def _side(data: Mapping[str, Any]) -> UniversalSide:
     values["bench"] = tuple(_pokemon(p) for p in values["bench"])
     values["conditions"] = _effects(values["conditions"])
     values["slot_conditions"] = tuple(tuple(names) for names in values["slot_conditions"])
-    values["preview"] = tuple(values["preview"])
+    for key in ("preview", "gimmicks_used"):
+        values[key] = tuple(values[key])
     return UniversalSide(**values)
