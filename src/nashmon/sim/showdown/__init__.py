@@ -1,1 +1,1 @@
-"""Pokémon Showdown embedded in Node worker processes."""
+"""Pokémon Showdown embedded in Node processes: every format, seeded, without a server."""

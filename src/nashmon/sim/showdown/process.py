@@ -1,0 +1,219 @@
+"""`ShowdownProcess`: many Showdown battles in one Node process.
+
+A batch is sent and its answer received in one call, or in two (`send_choose`, `receive`) so that
+Python can work while Node does.  A dead or silent process raises `WorkerError`; nothing hangs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NoReturn, Self, TypeVar
+
+import orjson
+
+from nashmon.core.errors import NashmonError, SimulatorError, TeamError, UnknownFormatError
+from nashmon.sim.showdown.child import Child, ChildDied, ChildStalled
+from nashmon.sim.showdown.install import NODE_DIR, find_showdown
+from nashmon.sim.showdown.messages import (
+    BattleFailure,
+    BattleStart,
+    BattleUpdate,
+    Choice,
+    parse_update,
+)
+from nashmon.sim.showdown.node import find_node
+
+NODE_OPTIONS = ("--max-semi-space-size=64",)
+STALL_SECONDS = 60.0
+MAX_NAMED_BATTLES = 5
+
+__all__ = [
+    "BattleFailure",
+    "BattleLog",
+    "BattleStart",
+    "BattleUpdate",
+    "Choice",
+    "ShowdownProcess",
+    "WorkerError",
+]
+
+_T = TypeVar("_T")
+_ERRORS: dict[str, type[NashmonError]] = {"format": UnknownFormatError, "team": TeamError}
+
+
+class WorkerError(SimulatorError):
+    """The Node process died or stalled; `battles` are the ids of those it was playing."""
+
+    def __init__(self, message: str, battles: Sequence[int]) -> None:
+        super().__init__(message)
+        self.battles = tuple(battles)
+
+    def __reduce__(self) -> tuple[type[WorkerError], tuple[str, tuple[int, ...]]]:
+        """Pickling keeps the ids; an exception's default forgets them."""
+        return WorkerError, (str(self), self.battles)
+
+
+@dataclass(frozen=True, slots=True)
+class BattleLog:
+    """Everything that happened in a battle, hidden facts included."""
+
+    lines: list[str]
+    input_log: list[str]  # replays the battle in Showdown
+
+
+class ShowdownProcess:
+    """Plays battles in one Node child; ids are chosen by the caller."""
+
+    def __init__(self, *, patched: bool = True, timeout: float = STALL_SECONDS) -> None:
+        self._command = [
+            str(find_node().path),
+            *NODE_OPTIONS,
+            str(NODE_DIR / "bridge.js"),
+            str(find_showdown()),
+            "patched" if patched else "stock",
+        ]
+        self._timeout = timeout
+        self._ended: str | None = None  # why the child can no longer be used
+        self._spawn()
+
+    def start(self, battles: Sequence[BattleStart]) -> dict[int, BattleUpdate]:
+        """Start battles; an id may be reused once its battle has ended."""
+        self.send_start(battles)
+        return self.receive()
+
+    def choose(self, choices: Sequence[Choice]) -> dict[int, BattleUpdate]:
+        """Give choices; a turn is played when all seats asked in that battle have chosen."""
+        self.send_choose(choices)
+        return self.receive()
+
+    def send_start(self, battles: Sequence[BattleStart]) -> None:
+        """The first half of `start`."""
+        self._send("start", battles=[battle.payload() for battle in battles])
+        for battle in battles:
+            self._running[battle.id] = battle
+            self._choices.pop(battle.id, None)
+
+    def send_choose(self, choices: Sequence[Choice]) -> None:
+        """The first half of `choose`."""
+        self._send("choose", choices=choices)
+        for choice in choices:
+            self._choices[choice[0]] = choice
+
+    def receive(self) -> dict[int, BattleUpdate]:
+        """The updates that answer the last `send_start` or `send_choose`, by battle id."""
+        updates = {row[0]: parse_update(row) for row in self._receive()}
+        for update in updates.values():
+            if update.ended or update.failure is not None:
+                self._running.pop(update.id, None)
+                self._choices.pop(update.id, None)
+        return updates
+
+    def end(self, ids: Sequence[int]) -> None:
+        """Forget battles, running or over, and free their memory."""
+        self.call("end", ids=ids)
+        for battle_id in ids:
+            self._running.pop(battle_id, None)
+            self._choices.pop(battle_id, None)
+
+    def audit(self, battle_id: int, seat: int, choices: Sequence[str]) -> list[bool]:
+        """Which choices the simulator would accept now; the battle does not change."""
+        accepted: list[bool] = self.call("audit", id=battle_id, seat=seat, choices=choices)
+        return accepted
+
+    def log(self, battle_id: int) -> BattleLog:
+        """The omniscient log of a battle that has not been forgotten."""
+        return BattleLog(**self.call("log", id=battle_id))
+
+    def call(self, command: str, **fields: Any) -> Any:
+        """Send any other command of the bridge and return its answer."""
+        self._send(command, **fields)
+        return self._receive()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the Node child."""
+        return self._child.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the Node child runs and can be asked."""
+        return self._ended is None and self._child.running
+
+    def restart(self) -> None:
+        """Replace the Node child by a new one; all battles are gone."""
+        self._child.close()
+        self._spawn()
+
+    def close(self) -> None:
+        """Kill the Node child; safe to call twice."""
+        self._child.close()
+        self._ended = "it was closed"
+
+    def __enter__(self) -> Self:
+        """The process itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the process."""
+        self.close()
+
+    def _spawn(self) -> None:
+        self._child = Child(self._command, self._timeout)
+        self._running: dict[int, BattleStart] = {}
+        self._choices: dict[int, Choice] = {}
+        self._pending: str | None = None  # the command whose answer has not been received
+        self._ended = None
+
+    def _send(self, command: str, **fields: Any) -> None:
+        if self._pending is not None:
+            raise SimulatorError(f"cannot send {command}: receive the answer to {self._pending}")
+        payload = orjson.dumps({"command": command, **fields})
+        self._pending = command
+        self._guard(lambda: self._child.write(payload))
+
+    def _receive(self) -> Any:
+        if self._pending is None:
+            raise SimulatorError("nothing to receive: no command was sent")
+        answer = orjson.loads(self._guard(self._child.read))
+        self._pending = None
+        if "error" in answer:
+            error = answer["error"]
+            raise _ERRORS.get(error["kind"], SimulatorError)(error["message"])
+        return answer["ok"]
+
+    def _guard(self, action: Callable[[], _T]) -> _T:
+        if self._ended is not None:
+            raise WorkerError(f"the Showdown process cannot be used: {self._ended}", [])
+        try:
+            return action()
+        except ChildDied:
+            self._fail(f"died ({self._child.describe_end()})")
+        except ChildStalled:
+            self._fail(f"gave no answer for {self._timeout:g} s and was killed")
+
+    def _fail(self, what: str) -> NoReturn:
+        names = [self._name(battle) for battle in self._running.values()]
+        more = len(names) - MAX_NAMED_BATTLES
+        where = ", ".join(names[:MAX_NAMED_BATTLES]) + (f" and {more} more" if more > 0 else "")
+        message = (
+            f"Showdown process {self.pid} {what} during {self._pending!r}; "
+            f"battles: {where or 'none'}"
+        )
+        running = list(self._running)
+        self._child.close()
+        self._ended = f"it {what.split(' (')[0]}; call restart()"
+        raise WorkerError(message, running)
+
+    def _name(self, battle: BattleStart) -> str:
+        _, first, second = self._choices.get(battle.id, (battle.id, None, None))
+        return (
+            f"{battle.id} ({battle.format}, seed {battle.seed}, "
+            f"last choices {first!r} and {second!r})"
+        )
