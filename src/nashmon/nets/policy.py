@@ -76,19 +76,19 @@ class Policy(nn.Module):
 
     def evaluate(
         self,
-        obs: Observations,
+        observations: Observations,
         masks: Tensor,
         memory: MemoryState | None = None,
         resets: Tensor | None = None,
     ) -> PolicyOutput:
-        """Evaluate sequences: obs (T, B, …), masks (T, B, A), resets (T, B) at episode starts.
+        """Evaluate sequences: observations (T, B, …), masks (T, B, A), resets (T, B) at episode starts.
 
         Rows without a legal action get a value but are not remembered.  Without `memory` the
         sequences begin new episodes.
         """
         acting = masks.any(dim=-1)
         resets = torch.zeros_like(acting) if resets is None else resets
-        encoding = self.encoder({name: array.flatten(0, 1) for name, array in obs.items()})
+        encoding = self.encoder({name: array.flatten(0, 1) for name, array in observations.items()})
         summary = encoding.summary.unflatten(0, acting.shape)
         remembered, memory = self.memory.sequence(summary, memory, resets, acting)
         features = self.norm(remembered)
@@ -106,19 +106,29 @@ class Policy(nn.Module):
     @torch.no_grad()
     def act(
         self,
-        obs: Observations,
+        observations: Observations,
         mask: Tensor,
         memory: MemoryState,
         generator: torch.Generator,
         temperature: float = 1.0,
         top_p: float = 1.0,
     ) -> Acted:
-        """Choose actions for one decision per row: obs (B, …), mask (B, A)."""
-        sequence = {name: array.unsqueeze(0) for name, array in obs.items()}
+        """Choose actions for one decision per row: observations (B, …), mask (B, A)."""
+        sequence = {name: array.unsqueeze(0) for name, array in observations.items()}
         output = self.evaluate(sequence, mask.unsqueeze(0), memory)
         shaped = distribution.shape_policy(output.log_policy.squeeze(0), temperature, top_p)
         actions, log_probs = distribution.sample(shaped, generator)
         return Acted(actions, log_probs, output.value.squeeze(0), output.memory)
+
+    @property
+    def has_memory(self) -> bool:
+        """False: every decision stands alone."""
+        return self.config.memory != "none"
+
+    @property
+    def value_support(self) -> Tensor | None:
+        """Bin centres (bins,) of a categorical value."""
+        return self.value_head.centres
 
     @property
     def num_parameters(self) -> int:
