@@ -35,3 +35,17 @@ class Agent(Protocol):
     def act(self, decisions: Decisions, memory: Any, rng: np.random.Generator) -> NDArray[np.int64]:
         """One legal action per decision; updates `memory` in place."""
         ...
+
+
+class RandomAgent:
+    """Picks uniformly among the legal actions; lives here because every layer needs an opponent."""
+
+    name = "random"
+
+    def start(self, num_slots: int) -> None:
+        """No memory."""
+
+    def act(self, decisions: Decisions, memory: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The legal action with the largest random number."""
+        scores = rng.random(decisions.masks.shape)
+        return np.where(decisions.masks, scores, -1.0).argmax(axis=1)

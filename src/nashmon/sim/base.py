@@ -12,12 +12,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nashmon.core.errors import NashmonError
 from nashmon.core.state import UniversalState
+from nashmon.observe.spec import ObsSpec
 
 NO_ACTION = -1  # what a seat that is not asked passes to `step`
 
 # Values of `Step.outcome`: from p1's side, 0 is a draw.
 P1_WIN, DRAW, P2_WIN = 1, 0, -1
+
+
+class IllegalActionError(NashmonError):
+    """An action that the mask forbids, or one for a seat that is not asked."""
 
 
 @dataclass(slots=True)
@@ -55,8 +61,8 @@ class Battles(Protocol):
     def step(self, actions: NDArray[np.integer[Any]]) -> Step:
         """Advance with actions (battles, 2); seats that are not acting pass NO_ACTION.
 
-        A battle whose acting seats all pass NO_ACTION is left as it is (paused).  An illegal action,
-        or an action for only one of two acting seats, raises before anything changes.
+        A battle whose acting seats all pass NO_ACTION is left as it is (paused).  An illegal
+        action, or an action for only one of two acting seats, raises before anything changes.
         """
         ...
 
@@ -67,3 +73,31 @@ class Battles(Protocol):
     def close(self) -> None:
         """Free processes and memory; safe to call twice."""
         ...
+
+
+def check_actions(
+    actions: NDArray[np.integer[Any]], acting: NDArray[np.bool_], masks: NDArray[np.bool_]
+) -> None:
+    """Raise `IllegalActionError` unless `step` may take these actions; changes nothing."""
+    if actions.shape != acting.shape or not np.issubdtype(actions.dtype, np.integer):
+        raise IllegalActionError(
+            f"actions must be integers of shape {acting.shape}, got {actions.dtype} {actions.shape}"
+        )
+    given = actions != NO_ACTION
+    for row, seat in np.argwhere(given & ~acting)[:1]:
+        raise IllegalActionError(
+            f"battle {row}, p{seat + 1}: this seat is not acting, got action {actions[row, seat]}"
+        )
+    for row, seat in np.argwhere(acting & ~given & given.any(axis=1, keepdims=True))[:1]:
+        raise IllegalActionError(
+            f"battle {row}, p{seat + 1}: this seat must act too, got no action"
+        )
+    in_range = (actions >= 0) & (actions < masks.shape[-1])
+    safe = np.where(in_range, actions, 0)[..., None]
+    legal = in_range & np.take_along_axis(masks, safe, axis=-1)[..., 0]
+    for row, seat in np.argwhere(given & ~legal)[:1]:
+        allowed = np.flatnonzero(masks[row, seat]).tolist()
+        shown = ", ".join(map(str, allowed[:20])) + (" …" if len(allowed) > 20 else "")
+        raise IllegalActionError(
+            f"battle {row}, p{seat + 1}: action {actions[row, seat]} is not legal; legal: {shown}"
+        )

@@ -1,0 +1,1 @@
+"""Matches between agents, with statistics that can be trusted."""

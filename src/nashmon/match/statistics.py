@@ -1,0 +1,61 @@
+"""Intervals for win rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+
+
+def wilson(score: float, games: int, z: float = Z95) -> tuple[float, float]:
+    """Wilson interval of a win rate; `score` counts a draw as ½."""
+    if games <= 0:
+        return 0.0, 1.0
+    p = score / games
+    scale = 1.0 / (1.0 + z * z / games)
+    center = scale * (p + z * z / (2 * games))
+    spread = scale * z * sqrt(p * (1 - p) / games + z * z / (4 * games * games))
+    return max(0.0, center - spread), min(1.0, center + spread)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Result of a match from the first agent's side."""
+
+    wins: int
+    draws: int
+    losses: int
+    truncated: int = 0  # of the draws: ended by the turn limit
+    turns: int = 0  # summed over games
+    decisions: int = 0  # of both agents
+
+    @property
+    def games(self) -> int:
+        """Games played."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Wins plus half the draws."""
+        return self.wins + 0.5 * self.draws
+
+    @property
+    def win_rate(self) -> float:
+        """Score per game, ½ without games."""
+        return self.score / self.games if self.games else 0.5
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % Wilson interval of the win rate."""
+        return wilson(self.score, self.games)
+
+    def __add__(self, other: Record) -> Record:
+        return Record(
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+            self.truncated + other.truncated,
+            self.turns + other.turns,
+            self.decisions + other.decisions,
+        )

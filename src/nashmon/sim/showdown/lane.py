@@ -1,0 +1,208 @@
+"""One Node process and what its battles need in Python: trackers, encoders, codec, rewards."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from nashmon.core.actions import ActionSpace, action_space
+from nashmon.core.errors import SimulatorError
+from nashmon.core.formats import get_format
+from nashmon.core.rewards import Reward, get_reward
+from nashmon.core.state import UniversalState
+from nashmon.observe.registry import get_observation_space
+from nashmon.sim.arrays import BlockArrays
+from nashmon.sim.base import DRAW, P1_WIN, P2_WIN
+from nashmon.sim.seeds import TeamSampler, battle_setup
+from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate
+from nashmon.sim.showdown.process import ShowdownProcess
+from nashmon.sim.tracker import Tracker
+
+log = logging.getLogger(__name__)
+
+NAMES = ("Red", "Blue")
+_OUTCOME = {0: P1_WIN, 1: P2_WIN, None: DRAW}
+
+
+@dataclass(frozen=True, slots=True)
+class LaneConfig:
+    """What a block of embedded Showdown battles plays, and how it is seen."""
+
+    format_id: str
+    teams: TeamSampler
+    observation: str = "entity"
+    actions: str = "default"
+    reward: str = "binary"
+    turn_limit: int = 1000
+    patched: bool = True  # the run-time speed patch of the simulator
+    stall_seconds: float = 60.0
+    on_failure: Literal["raise", "restart"] = "raise"
+
+
+class _View:
+    """One seat of one battle."""
+
+    __slots__ = ("encoder", "previous", "request", "tracker")
+
+    def __init__(self, tracker: Tracker, encoder: Any) -> None:
+        self.tracker = tracker
+        self.encoder = encoder
+        self.request: dict[str, Any] | None = None
+        self.previous: UniversalState | None = None
+
+
+class Lane:
+    """Plays the battles of rows `first_row` … of a block and writes their arrays."""
+
+    def __init__(self, config: LaneConfig, arrays: BlockArrays, first_row: int = 0) -> None:
+        self._config = config
+        self._format = get_format(config.format_id)
+        self._space: ActionSpace = action_space(self._format, config.actions)
+        self._observation = get_observation_space(config.observation, self._format)
+        self._reward: Reward = get_reward(config.reward)
+        self._arrays = arrays
+        self.first_row = first_row
+        self._num = len(arrays["ended"])
+        flat = {k: v.reshape(-1, *v.shape[2:]) for k, v in arrays.observations().items()}
+        self._flat_observations = flat  # row 2n + seat
+        self._views: list[tuple[_View, _View]] = []
+        self._seed = 0
+        self._process = self._new_process()
+
+    def _new_process(self) -> ShowdownProcess:
+        return ShowdownProcess(patched=self._config.patched, timeout=self._config.stall_seconds)
+
+    def close(self) -> None:
+        """End the Node process."""
+        self._process.close()
+
+    def reset(self, seed: int) -> None:
+        """Start battle 0 of every row."""
+        self._seed = seed
+        self._arrays["episodes"][:] = 0
+        self._clear_results()
+        if self._views or not self._process.alive:
+            self._process.close()
+            self._process = self._new_process()
+        self._views = [self._new_views() for _ in range(self._num)]
+        self._start(range(self._num))
+
+    def resume(self, seed: int) -> None:
+        """Go on after a failure: rows start their next battle, the lost ones count as truncated."""
+        self._seed = seed
+        self._arrays["episodes"][:] += 1
+        self._clear_results()
+        self._arrays["ended"][:] = True
+        self._arrays["truncated"][:] = True
+        self._views = [self._new_views() for _ in range(self._num)]
+        self._start(range(self._num))
+
+    def step(self) -> None:
+        """Play the actions found in the arrays (already checked against the masks)."""
+        actions = self._arrays["actions"]
+        acting = self._arrays["acting"]
+        self._clear_results()
+        choices = []
+        for row in np.flatnonzero((actions >= 0).any(axis=1)).tolist():
+            pair = [
+                self._space.choice(view.request, int(actions[row, seat]))
+                if acting[row, seat] and view.request is not None
+                else None
+                for seat, view in enumerate(self._views[row])
+            ]
+            choices.append((row, pair[0], pair[1]))
+        if not choices:
+            return
+        try:
+            updates = self._process.choose(choices)
+            self._apply(updates)
+            self._start([row for row in updates if self._arrays["ended"][row]])
+        except SimulatorError as error:
+            if self._config.on_failure == "raise":
+                raise
+            log.warning("restarting a simulator and its %d battles: %s", self._num, error)
+            self._process.close()
+            self._process = self._new_process()
+            self.resume(self._seed)
+
+    def states(self, pairs: Sequence[tuple[int, int]]) -> list[UniversalState]:
+        """States by (row, seat) within this lane."""
+        return [self._views[row][seat].tracker.state() for row, seat in pairs]
+
+    def _clear_results(self) -> None:
+        for name in ("ended", "truncated", "outcome", "rewards"):
+            self._arrays[name][:] = 0
+
+    def _new_views(self) -> tuple[_View, _View]:
+        first, second = (
+            _View(
+                Tracker(self._format.id, seat, NAMES[seat], NAMES[1 - seat]),
+                self._observation.encoder(),
+            )
+            for seat in (0, 1)
+        )
+        return first, second
+
+    def _start(self, rows: Iterable[int]) -> None:
+        starts = []
+        for row in rows:
+            episode = int(self._arrays["episodes"][row])
+            teams, seed = battle_setup(
+                self._config.teams, self._seed, self.first_row + row, episode
+            )
+            self._views[row] = self._new_views()
+            starts.append(BattleStart(row, self._format.id, teams, NAMES, seed))
+        if starts:
+            self._apply(self._process.start(starts))
+
+    def _apply(self, updates: dict[int, BattleUpdate]) -> None:
+        for row, update in updates.items():
+            if update.failure is not None:
+                raise SimulatorError(str(update.failure))
+            views = self._views[row]
+            for view, lines in zip(views, update.lines, strict=True):
+                view.tracker.feed(lines)
+            self._arrays["turns"][row] = update.turn
+            if update.ended:
+                self._finish(row, _OUTCOME[update.winner], truncated=False)
+            elif update.turn > self._config.turn_limit:
+                self._process.end([row])
+                self._finish(row, DRAW, truncated=True)
+            else:
+                for seat in (0, 1):
+                    self._ask(row, seat, update)
+
+    def _ask(self, row: int, seat: int, update: BattleUpdate) -> None:
+        error, request = update.errors[seat], update.requests[seat]
+        if error is not None and not error.startswith(UNAVAILABLE):
+            raise SimulatorError(f"battle {self.first_row + row}, p{seat + 1}: {error}")
+        mask = self._arrays["masks"][row, seat]
+        view = self._views[row][seat]
+        if request is not None:
+            view.request = request
+            view.tracker.request(request)
+        if request is None or request.get("wait"):
+            self._arrays["acting"][row, seat] = False
+            mask[:] = False
+            return
+        self._arrays["acting"][row, seat] = True
+        self._space.mask(request, mask)
+        state = view.tracker.state()
+        view.encoder.write(state, self._flat_observations, 2 * row + seat)
+        if view.previous is not None:
+            self._arrays["rewards"][row, seat] = self._reward(view.previous, state)
+        view.previous = state
+
+    def _finish(self, row: int, outcome: int, truncated: bool) -> None:
+        self._arrays["ended"][row] = True
+        self._arrays["truncated"][row] = truncated
+        self._arrays["outcome"][row] = outcome
+        self._arrays["episodes"][row] += 1
+        for seat, view in enumerate(self._views[row]):
+            if view.previous is not None:
+                final = view.tracker.state()
+                self._arrays["rewards"][row, seat] = self._reward(view.previous, final)
