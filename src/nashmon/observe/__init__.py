@@ -1,0 +1,1 @@
+"""Observations: arrays made from a state, each described by an `ObsSpec`."""
