@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nashmon.core.dex import to_id
 from nashmon.core.errors import TeamError
 from nashmon.core.state import STATS
-from nashmon.teams.names import display_name, to_id
+from nashmon.teams.names import display_name
 from nashmon.teams.team import PokemonSet, Spread, Team, parse_number
 
 STAT_NAMES = ("HP", "Atk", "Def", "SpA", "SpD", "Spe")
@@ -41,7 +42,7 @@ class _Section:
 
 def parse_teams(text: str, source: str = "team") -> list[Team]:
     """All teams of a text: pastes, split by `=== [format] Name: idea ===`, or packed lines."""
-    teams = []
+    teams: list[Team] = []
     for section in _sections(text):
         if not any(line for _, line in section.lines):
             if section.title:
@@ -126,12 +127,13 @@ def _blocks(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 def _parse_pokemon(block: list[tuple[int, str]], source: str) -> PokemonSet:
     values: dict[str, Any] = {"moves": []}
-    number, line = block[0]
+    number = block[0][0]
     try:
-        _parse_head(line, values)
-        for number, line in block[1:]:
-            _parse_line(line, values)
-        # Frustration's happiness, when not stated, is what makes it strongest, as Showdown reads it.
+        _parse_head(block[0][1], values)
+        for entry in block[1:]:
+            number = entry[0]
+            _parse_line(entry[1], values)
+        # As Showdown reads it: an unstated happiness makes Frustration strongest.
         if "Frustration" in values["moves"]:
             values.setdefault("happiness", 0)
         return PokemonSet(**values | {"moves": tuple(values["moves"])})
@@ -144,7 +146,7 @@ def _parse_head(line: str, values: dict[str, Any]) -> None:
     head, at, item = line.rpartition(" @ ")
     if not at:
         head = line
-    elif to_id(item) != "noitem":
+    else:
         values["item"] = display_name("items", item)
     head = head.strip()
     for gender in ("M", "F"):
