@@ -11,7 +11,7 @@ from nashmon.core.errors import NashmonError
 from nashmon.nets.memory import MemoryKind
 
 EncoderKind = Literal["flat", "set", "attention", "tokens"]
-HeadKind = Literal["flat", "pointer", "factored"]
+HeadKind = Literal["flat", "pointer"]
 ValueKind = Literal["scalar", "categorical"]
 ActionKind = Literal["flat", "singles", "doubles"]
 
@@ -32,6 +32,7 @@ class PolicyConfig:
     entity_width: int = 48  # of one Pokémon, move or token
     encoder_layers: int = 2  # hidden layers or attention blocks
     encoder_heads: int = 4
+    scratch_tokens: int = 4  # tokens the text encoder reads its summary from
     memory_layers: int = 1
     memory_heads: int = 4
     memory_window: int = 64  # decisions the transformer memory looks back

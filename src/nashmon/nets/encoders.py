@@ -1,34 +1,19 @@
-"""Encoders: observation arrays of N decisions → a summary of each."""
+"""Encoders without entities (plain numbers, text tokens) and the choice among all encoders."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from nashmon.nets.config import PolicyConfig, PolicyConfigError
-from nashmon.nets.layers import mlp
+from nashmon.nets.encoding import Encoder, Encoding, Tables
+from nashmon.nets.entities import AttentionEncoder, SetEncoder
+from nashmon.nets.layers import FeedForward, SelfAttention, mlp
 from nashmon.observe.spec import ObsSpec
 
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """What an encoder hands on; parts a head does not need may be None."""
-
-    summary: Tensor  # (N, width)
-    pokemon: Tensor | None = None  # (N, 12, entity width)
-    moves: Tensor | None = None  # (N, own slots, 4, entity width): the active Pokémon's moves
-    preview: Tensor | None = None  # (N,) bool: this is a team preview
-
-
-class Encoder(nn.Module):
-    """Maps observation arrays (N, …) to an `Encoding`."""
-
-    def forward(self, obs: Mapping[str, Tensor]) -> Encoding:
-        """Encode N decisions."""
-        raise NotImplementedError
+NUMBER_TOKENS = 6  # tokens that carry the numbers of a text observation
 
 
 class FlatEncoder(Encoder):
@@ -40,14 +25,59 @@ class FlatEncoder(Encoder):
         total = sum(torch.Size(array.shape).numel() for array in observation.arrays)
         self.layers = mlp((total, *[config.width] * config.encoder_layers))
 
-    def forward(self, obs: Mapping[str, Tensor]) -> Encoding:
+    def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
-        joined = torch.cat([obs[name].flatten(1).float() for name in self.names], dim=1)
-        return Encoding(self.layers(joined))
+        joined = [observations[name].flatten(1).float() for name in self.names]
+        return Encoding(self.layers(torch.cat(joined, dim=1)))
 
 
-def build_encoder(config: PolicyConfig, observation: ObsSpec) -> Encoder:
+class TokenEncoder(Encoder):
+    """Attention over words, a few tokens made from the numbers, and scratch tokens that are read.
+
+    For observations {"text_tokens" (N, words), "numbers" (N, n)}; an unknown word is −1.
+    """
+
+    def __init__(self, config: PolicyConfig, observation: ObsSpec) -> None:
+        super().__init__()
+        width, scratch = config.entity_width, config.scratch_tokens
+        words, numbers = observation["text_tokens"], observation["numbers"]
+        vocab = observation.vocabulary(str(words.columns[0].vocab))
+        self.words = nn.Embedding(vocab.size + 1, width)
+        self.positions = nn.Parameter(0.02 * torch.randn(len(words.columns), width))
+        self.numbers = nn.Linear(len(numbers.columns), NUMBER_TOKENS * width)
+        self.scratch = nn.Parameter(0.02 * torch.randn(scratch, width))
+        self.blocks = nn.Sequential(
+            *[
+                nn.Sequential(SelfAttention(width, config.encoder_heads), FeedForward(width))
+                for _ in range(config.encoder_layers)
+            ]
+        )
+        self.out = mlp((scratch * width, config.width))
+
+    def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
+        """Encode N decisions."""
+        words = self.words(observations["text_tokens"].long() + 1) + self.positions
+        numbers = self.numbers(observations["numbers"]).unflatten(1, (NUMBER_TOKENS, -1))
+        scratch = self.scratch.expand(len(words), -1, -1)
+        tokens = self.blocks(torch.cat((scratch, numbers, words), dim=1))
+        return Encoding(self.out(tokens[:, : self.scratch.shape[0]].flatten(1)))
+
+
+def build_encoder(config: PolicyConfig, observation: ObsSpec, tables: Tables) -> Encoder:
     """The encoder a config asks for."""
+    needed = {"flat": (), "tokens": ("text_tokens", "numbers")}.get(
+        config.encoder, ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
+    )
+    missing = sorted(set(needed) - {array.name for array in observation.arrays})
+    if missing:
+        raise PolicyConfigError(
+            f"encoder {config.encoder!r} needs the arrays {', '.join(missing)}, "
+            f"which observation {observation.label} does not have"
+        )
     if config.encoder == "flat":
         return FlatEncoder(config, observation)
-    raise PolicyConfigError(f"no encoder {config.encoder!r}")
+    if config.encoder == "tokens":
+        return TokenEncoder(config, observation)
+    if config.encoder == "set":
+        return SetEncoder(config, observation, tables)
+    return AttentionEncoder(config, observation, tables)

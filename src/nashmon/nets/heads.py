@@ -6,9 +6,10 @@ from torch import Tensor, nn
 
 from nashmon.nets.config import ActionSpec, PolicyConfig, PolicyConfigError
 from nashmon.nets.distribution import masked_log_softmax
-from nashmon.nets.encoders import Encoding
+from nashmon.nets.encoding import Encoding
 from nashmon.nets.layers import mlp, small_linear
-from nashmon.observe.spec import ObsSpec
+from nashmon.nets.pointer import DoublesHead, SinglesHead
+from nashmon.nets.preview import PreviewHead
 
 
 class Head(nn.Module):
@@ -31,8 +32,34 @@ class FlatHead(Head):
         return masked_log_softmax(self.layers(features), mask)
 
 
-def build_head(config: PolicyConfig, observation: ObsSpec, actions: ActionSpec) -> Head:
+class PointerHead(Head):
+    """Scores each move and Pokémon by its own embedding; team previews go to their own head."""
+
+    def __init__(self, config: PolicyConfig, actions: ActionSpec) -> None:
+        super().__init__()
+        self.battle = (SinglesHead if actions.kind == "singles" else DoublesHead)(config, actions)
+        self.preview = None if actions.preview is None else PreviewHead(config, actions)
+
+    def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
+        """The log-policy."""
+        log_policy: Tensor = self.battle(features, encoding, mask)
+        if self.preview is None or encoding.preview is None:
+            return log_policy
+        rows = encoding.preview.nonzero().squeeze(1)
+        if len(rows) == 0:
+            return log_policy
+        assert encoding.pokemon is not None
+        previews = self.preview(features[rows], encoding.pokemon[rows], mask[rows])
+        return log_policy.index_copy(0, rows, previews)
+
+
+def build_head(config: PolicyConfig, actions: ActionSpec) -> Head:
     """The policy head a config asks for."""
     if config.head == "flat":
         return FlatHead(config.width, actions.num_actions)
-    raise PolicyConfigError(f"no head {config.head!r}")
+    if config.encoder not in ("set", "attention") or actions.kind == "flat":
+        raise PolicyConfigError(
+            f"a pointer head needs an encoder of Pokémon (set or attention) and singles or doubles "
+            f"actions, not encoder {config.encoder!r} with {actions.kind} actions; use head 'flat'"
+        )
+    return PointerHead(config, actions)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from nashmon.nets import distribution
 from nashmon.nets.config import ActionSpec, PolicyConfig
 from nashmon.nets.encoders import build_encoder
+from nashmon.nets.encoding import Tables
 from nashmon.nets.heads import build_head
 from nashmon.nets.memory import MemoryState, build_memory, forget
 from nashmon.nets.value import build_value
@@ -51,10 +52,16 @@ class Acted(NamedTuple):
 class Policy(nn.Module):
     """Maps observations and legal actions to action probabilities and a value."""
 
-    def __init__(self, config: PolicyConfig, observation: ObsSpec, actions: ActionSpec) -> None:
+    def __init__(
+        self,
+        config: PolicyConfig,
+        observation: ObsSpec,
+        actions: ActionSpec,
+        tables: Tables | None = None,
+    ) -> None:
         super().__init__()
         self.config, self.observation, self.actions = config, observation, actions
-        self.encoder = build_encoder(config, observation)
+        self.encoder = build_encoder(config, observation, tables or {})
         self.memory = build_memory(
             config.memory,
             config.width,
@@ -63,7 +70,7 @@ class Policy(nn.Module):
             config.memory_window,
         )
         self.norm = nn.LayerNorm(config.width)
-        self.head = build_head(config, observation, actions)
+        self.head = build_head(config, actions)
         self.value_head = build_value(config)
 
     def initial_memory(self, batch: int) -> MemoryState:
@@ -81,7 +88,7 @@ class Policy(nn.Module):
         memory: MemoryState | None = None,
         resets: Tensor | None = None,
     ) -> PolicyOutput:
-        """Evaluate sequences: observations (T, B, …), masks (T, B, A), resets (T, B) at episode starts.
+        """Evaluate (T, B, …) observations and masks; `resets` (T, B) marks episode starts.
 
         Rows without a legal action get a value but are not remembered.  Without `memory` the
         sequences begin new episodes.

@@ -1,0 +1,174 @@
+"""Encoders of the entity observation: twelve Pokémon, active slots and the field.
+
+Bench rows are treated alike: permuting them permutes their embeddings and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from nashmon.nets.config import PolicyConfig
+from nashmon.nets.encoding import Encoder, Encoding, Tables
+from nashmon.nets.layers import FeedForward, SelfAttention, mlp
+from nashmon.observe.spec import ObsSpec
+
+TEAM = 6
+MOVES = 4
+
+
+class EntityEmbedding(nn.Module):
+    """Ids and numbers of each Pokémon → one vector, and the vectors of the active ones' moves.
+
+    All id columns of a row are summed by one embedding-bag over a joint table; constant features
+    of a word (power of a move, weight of a species …) are projected into its row of the table.
+    """
+
+    offsets: Tensor
+    pp_columns: Tensor
+    disabled_columns: Tensor
+
+    def __init__(self, width: int, observation: ObsSpec, tables: Tables) -> None:
+        super().__init__()
+        ids, numbers = observation["pokemon_ids"], observation["pokemon_numbers"]
+        active = observation["active_numbers"]
+        self.slots = len(active.rows) // 2
+        # Columns that differ only in a final number (type_0, type_1) share one part of the table.
+        groups: dict[str, tuple[int, int]] = {}
+        offsets, self.size = [], 0
+        self.features = nn.ModuleDict()
+        for column in ids.columns:
+            group = column.name.rstrip("0123456789").rstrip("_")
+            if group not in groups:
+                vocab = str(column.vocab)
+                groups[group] = (self.size, observation.vocabulary(vocab).size)
+                self.size += groups[group][1]
+                if vocab in tables and group in ("move", "species"):
+                    self.features[group] = WordFeatures(torch.as_tensor(tables[vocab]), width)
+            offsets.append(groups[group][0])
+        self.groups = groups
+        self.register_buffer("offsets", torch.tensor(offsets), persistent=False)
+        self.table = nn.Parameter(0.3 * torch.randn(self.size, width))
+        self.numbers = nn.Linear(len(numbers.columns), width)
+        self.active = nn.Linear(len(active.columns), width, bias=False)
+        self.places = nn.Parameter(0.3 * torch.randn(2, self.slots, width))
+        self.sides = nn.Parameter(0.3 * torch.randn(2, 1, width))
+        self.move_numbers = nn.Linear(2, width)
+        self.move_columns = [ids.column(f"move_{k}") for k in range(MOVES)]
+        for name in ("pp", "disabled"):
+            columns = [numbers.column(f"{name}_{k}") for k in range(MOVES)]
+            self.register_buffer(f"{name}_columns", torch.tensor(columns), persistent=False)
+        self.occupied = active.column("occupied")
+        self.present, self.is_active = numbers.column("present"), numbers.column("active")
+
+    def _joint_table(self) -> Tensor:
+        table: Tensor = self.table
+        for group, features in self.features.items():
+            start, size = self.groups[group]
+            table = table + F.pad(features(), (0, 0, start, self.size - start - size))
+        return table
+
+    def forward(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Rows (N, 12, width) and moves (N, own slots, 4, width)."""
+        ids, numbers = observations["pokemon_ids"], observations["pokemon_numbers"]
+        active = observations["active_numbers"]
+        table = self._joint_table()
+        places = ids.long() + self.offsets
+        bags = F.embedding_bag(places.flatten(0, 1), table, mode="sum")
+        rows = (bags + self.numbers(numbers).flatten(0, 1)).view(len(ids), 2, TEAM, -1) + self.sides
+        where = active[..., self.occupied].view(-1, 2, self.slots, 1) * self.places
+        rows[:, :, : self.slots] += self.active(active).view(len(ids), 2, self.slots, -1) + where
+        moves = F.embedding(places[:, : self.slots, self.move_columns], table)
+        own = numbers[:, : self.slots]
+        state = torch.stack((own[..., self.pp_columns], own[..., self.disabled_columns]), dim=-1)
+        return rows.flatten(1, 2), moves + self.move_numbers(state)
+
+
+class WordFeatures(nn.Module):
+    """Constant features of the words of a vocabulary, projected: (words, width)."""
+
+    values: Tensor
+
+    def __init__(self, values: Tensor, width: int) -> None:
+        super().__init__()
+        self.register_buffer("values", values.float().clone())
+        self.project = nn.Linear(values.shape[1], width, bias=False)
+
+    def forward(self) -> Tensor:
+        """One vector per word."""
+        out: Tensor = self.project(self.values)
+        return out
+
+
+class EntityEncoder(Encoder):
+    """What the two entity encoders share: embedding, masks of rows, and the summary's parts."""
+
+    def __init__(self, config: PolicyConfig, observation: ObsSpec, tables: Tables) -> None:
+        super().__init__()
+        self.embed = EntityEmbedding(config.entity_width, observation, tables)
+        self.preview_column = observation["field"].column("phase_preview")
+
+    def parts(self, rows: Tensor, numbers: Tensor) -> list[Tensor]:
+        """Active slots of both sides, then mean and maximum of each bench, each (N, …)."""
+        sides = rows.view(len(rows), 2, TEAM, -1)
+        active = numbers[..., self.embed.is_active].view(-1, 2, TEAM, 1)
+        present = numbers[..., self.embed.present].view(-1, 2, TEAM, 1)
+        slots = (sides * active)[:, :, : self.embed.slots]
+        bench = sides * (present * (1 - active))
+        return [slots.flatten(1), bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1)]
+
+    def part_width(self, entity_width: int) -> int:
+        """Total width of `parts`."""
+        return 2 * (self.embed.slots + 2) * entity_width
+
+
+class SetEncoder(EntityEncoder):
+    """Each Pokémon alone through shared layers; slots kept, benches pooled.  Cheap on CPUs."""
+
+    def __init__(self, config: PolicyConfig, observation: ObsSpec, tables: Tables) -> None:
+        super().__init__(config, observation, tables)
+        entity = config.entity_width
+        self.blocks = nn.Sequential(
+            *[FeedForward(entity, factor=2) for _ in range(config.encoder_layers)]
+        )
+        joined = self.part_width(entity) + len(observation["field"].columns)
+        self.out = mlp((joined, config.width, config.width))
+
+    def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
+        """Encode N decisions."""
+        rows, moves = self.embed(observations)
+        rows, field = self.blocks(rows), observations["field"]
+        parts = self.parts(rows, observations["pokemon_numbers"])
+        summary = self.out(torch.cat((*parts, field), dim=1))
+        return Encoding(summary, rows, moves, field[:, self.preview_column] > 0)
+
+
+class AttentionEncoder(EntityEncoder):
+    """Attention among the twelve Pokémon and a token for the field."""
+
+    def __init__(self, config: PolicyConfig, observation: ObsSpec, tables: Tables) -> None:
+        super().__init__(config, observation, tables)
+        entity = config.entity_width
+        self.field = nn.Linear(len(observation["field"].columns), entity)
+        self.blocks = nn.Sequential(
+            *[
+                nn.Sequential(SelfAttention(entity, config.encoder_heads), FeedForward(entity))
+                for _ in range(config.encoder_layers)
+            ]
+        )
+        self.norm = nn.LayerNorm(entity)
+        self.out = mlp((self.part_width(entity) + entity, config.width))
+
+    def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
+        """Encode N decisions."""
+        rows, moves = self.embed(observations)
+        field = observations["field"]
+        tokens = torch.cat((rows, self.field(field).unsqueeze(1)), dim=1)
+        tokens = self.norm(self.blocks(tokens))
+        rows, token = tokens[:, :-1], tokens[:, -1]
+        parts = self.parts(rows, observations["pokemon_numbers"])
+        summary = self.out(torch.cat((*parts, token), dim=1))
+        return Encoding(summary, rows, moves, field[:, self.preview_column] > 0)

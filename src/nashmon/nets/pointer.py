@@ -1,0 +1,110 @@
+"""Pointer policies: each action is scored from the embeddings of what it refers to.
+
+A score is w · gelu(embedding of the action + context), so permuting moves or bench Pokémon
+permutes the scores with them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from nashmon.nets.config import ActionSpec, PolicyConfig, PolicyConfigError
+from nashmon.nets.distribution import ILLEGAL, masked_log_softmax
+from nashmon.nets.encoding import Encoding
+from nashmon.nets.layers import small_linear
+
+SLOT_ACTIONS = 45  # doubles, per slot: 4 moves × 2 (gimmick) × 5 targets, 4 switches, pass
+TEAM = 6
+
+
+class SinglesHead(nn.Module):
+    """Moves, switches, and moves with the gimmick."""
+
+    def __init__(self, config: PolicyConfig, actions: ActionSpec) -> None:
+        super().__init__()
+        if actions.num_actions < 9:
+            raise PolicyConfigError(f"singles has 9 or more actions, not {actions.num_actions}")
+        width, entity = config.width, config.entity_width
+        self.num_actions = actions.num_actions
+        self.move = nn.Linear(entity, width)
+        self.switch = nn.Linear(entity, width)
+        self.move_context = nn.Linear(width + entity, width)
+        self.switch_context = nn.Linear(width, width)
+        self.gimmick = nn.Parameter(0.1 * torch.randn(width))
+        self.score = small_linear(width, 1)
+
+    def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
+        """The log-policy (N, A)."""
+        assert encoding.pokemon is not None and encoding.moves is not None
+        own = encoding.pokemon[:, :TEAM]
+        context = self.move_context(torch.cat((features, own[:, 0]), dim=1)).unsqueeze(1)
+        moves = self.move(encoding.moves[:, 0]) + context
+        switches = self.switch(own[:, 1:]) + self.switch_context(features).unsqueeze(1)
+        hidden = [moves, switches]
+        if self.num_actions > 9:
+            hidden.append(moves + self.gimmick)
+        logits = self.score(F.gelu(torch.cat(hidden, dim=1), approximate="tanh")).squeeze(-1)
+        # Wider action sets (previews that pick fewer Pokémon) use the first 13 in battle.
+        return masked_log_softmax(F.pad(logits, (0, self.num_actions - logits.shape[1])), mask)
+
+
+class DoublesHead(nn.Module):
+    """p(a, b) = p(a) · p(b | a) over the legal pairs of the two slots' actions.
+
+    A first action is possible if some pair with it is legal; given it, the second is normalised
+    over the legal pairs, so the joint sums to one over exactly the legal pairs.
+    """
+
+    def __init__(self, config: PolicyConfig, actions: ActionSpec) -> None:
+        super().__init__()
+        if actions.num_actions != SLOT_ACTIONS**2:
+            raise PolicyConfigError(
+                f"doubles has {SLOT_ACTIONS**2} actions, not {actions.num_actions}"
+            )
+        width, entity = config.width // 2, config.entity_width
+        self.move = nn.Linear(entity, width)
+        self.target = nn.Linear(entity, width)
+        self.switch = nn.Linear(entity, width)
+        self.no_target = nn.Parameter(0.1 * torch.randn(width))
+        self.gimmick = nn.Parameter(0.1 * torch.randn(1, 1, width))
+        self.decline = nn.Parameter(0.1 * torch.randn(width))
+        self.places = nn.Parameter(0.1 * torch.randn(2, 1, width))
+        self.context = nn.Linear(config.width + entity, width)
+        self.score = small_linear(width, 1)
+        self.query = nn.Linear(width, width)
+        self.key = small_linear(width, width)
+
+    def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
+        """The joint log-policy (N, 2025)."""
+        first, second = self._action_vectors(features, encoding).unbind(1)
+        pairs = mask.view(-1, SLOT_ACTIONS, SLOT_ACTIONS)
+        log_first = masked_log_softmax(self.score(first).squeeze(-1), pairs.any(dim=2))
+        affinity = self.query(first) @ self.key(second).transpose(1, 2)
+        affinity = affinity / math.sqrt(first.shape[-1]) + self.score(second).transpose(1, 2)
+        log_second = masked_log_softmax(affinity, pairs)
+        joint = torch.where(pairs, log_first.unsqueeze(2) + log_second, ILLEGAL)
+        return joint.flatten(1)
+
+    def _action_vectors(self, features: Tensor, encoding: Encoding) -> Tensor:
+        """Vectors (N, 2 slots, 45, width) in the order of the slot's actions."""
+        assert encoding.pokemon is not None and encoding.moves is not None
+        rows, count = encoding.pokemon, len(features)
+        own, foe = rows[:, :2], rows[:, TEAM : TEAM + 2]
+        allies, foes = self.target(own), self.target(foe)
+        none = self.no_target.expand(count, 1, -1)
+        # Targets −2, −1 are the own slots b, a; then no target; 1, 2 are the foe's slots a, b.
+        targets = torch.cat((allies.flip(1), none, foes), dim=1)
+        gimmick = torch.cat((torch.zeros_like(self.gimmick), self.gimmick))
+        moves = self.move(encoding.moves)[:, :, :, None, None]
+        moves = (moves + gimmick + targets[:, None, None, None]).flatten(2, 4)
+        switches = self.switch(rows[:, 2:TEAM]).unsqueeze(1).expand(-1, 2, -1, -1)
+        decline = self.decline.expand(count, 2, 1, -1)
+        actions = torch.cat((moves, switches, decline), dim=2)
+        context = self.context(
+            torch.cat((features.unsqueeze(1).expand(-1, 2, -1), own), dim=2)
+        ).unsqueeze(2)
+        return F.gelu(actions + context + self.places, approximate="tanh")
