@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nashmon.core.agent import Decisions
-from nashmon.core.dex import Dex, get_dex
+from nashmon.core.dex import Dex
 from nashmon.core.errors import UnsupportedError
+from nashmon.core.formats import get_format
 from nashmon.core.state import UniversalState
 
 _NUM_MOVES = 4
@@ -38,12 +39,13 @@ def _move_scores(state: UniversalState) -> list[float]:
     own, foe = state.own.active[0], state.foe.active[0]
     if state.phase != "move" or own is None:
         return []
-    dex = get_dex(state.gen)
+    dex = get_format(state.format).dex
     foe_types = foe.types if foe is not None else ()
     return [_score(dex, m.id, own.types, foe_types) for m in own.moves[:_NUM_MOVES]]
 
 
 def _score(dex: Dex, move_id: str, own: tuple[str, ...], foe: tuple[str, ...]) -> float:
     move = dex.moves[move_id]
+    accuracy = 1.0 if move.accuracy is None else move.accuracy / 100
     bonus = 1.5 if move.type in own else 1.0
-    return move.power * move.accuracy * bonus * dex.type_effectiveness(move.type, foe)
+    return move.power * accuracy * bonus * dex.type_effectiveness(move.type, foe)

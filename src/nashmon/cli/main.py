@@ -1,15 +1,55 @@
 """Entry point of the `nashmon` command; each verb lives in its own module."""
 
+import sys
+
 import typer
+from rich.console import Console
 
+from nashmon import __version__
+from nashmon.cli.battle import battle
+from nashmon.cli.demo import demo
+from nashmon.cli.formats import formats
+from nashmon.cli.match import match
 from nashmon.cli.setup import setup
+from nashmon.core.errors import NashmonError
 
-app = typer.Typer(no_args_is_help=True, help="Competitive Pokémon agents that are hard to exploit.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_show_locals=False,
+    help="Train, evaluate and play competitive Pokémon agents that are hard to exploit.",
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"nashmon {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
+    """Train, evaluate and play competitive Pokémon agents that are hard to exploit.
+
+    Start with `nashmon setup`, then `nashmon demo`.
+    """
+
+
+app.command(rich_help_panel="Start")(setup)
+app.command(rich_help_panel="Start")(demo)
+app.command(rich_help_panel="Battles")(battle)
+app.command(rich_help_panel="Battles")(match)
+app.command(rich_help_panel="Battles")(formats)
+
+
 def main() -> None:
-    """Train, evaluate and play competitive Pokémon agents that are hard to exploit."""
-
-
-app.command()(setup)
+    """Run the command; errors that a user can mend are one message, not a traceback."""
+    try:
+        app()
+    except NashmonError as error:
+        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(1)

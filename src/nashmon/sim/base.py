@@ -70,6 +70,13 @@ class Battles(Protocol):
         """The state of each (battle, seat) as that player knows it now."""
         ...
 
+    def finished_log(self, row: int) -> list[str]:
+        """Protocol lines, both sides' secrets included, of the battle that last ended in a row.
+
+        Only for blocks made with `keep_logs=True`.
+        """
+        ...
+
     def close(self) -> None:
         """Free processes and memory; safe to call twice."""
         ...

@@ -90,6 +90,11 @@ class ShowdownBattles:
             found.update(zip(mine, lane.states(local), strict=True))
         return [found[pair] for pair in pairs]
 
+    def finished_log(self, row: int) -> list[str]:
+        """Protocol lines of the battle that last ended in a row (needs `keep_logs=True`)."""
+        lane = self._lanes[self._lane_of(row)]
+        return lane.finished_log(row - lane.first_row)
+
     def close(self) -> None:
         """End all processes; safe to call twice."""
         if self._closed:
@@ -166,6 +171,11 @@ class _RemoteLane:
         self.send("states", list(pairs))
         states: list[UniversalState] = self.receive()
         return states
+
+    def finished_log(self, row: int) -> list[str]:
+        self.send("finished_log", row)
+        lines: list[str] = self.receive()
+        return lines
 
     def close(self) -> None:
         if self._process is None or self._connection is None:

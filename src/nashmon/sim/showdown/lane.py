@@ -41,6 +41,7 @@ class LaneConfig:
     patched: bool = True  # the run-time speed patch of the simulator
     stall_seconds: float = 60.0
     on_failure: Literal["raise", "restart"] = "raise"
+    keep_logs: bool = False  # remember the protocol log of the last battle of each row
 
 
 class _View:
@@ -70,6 +71,7 @@ class Lane:
         flat = {k: v.reshape(-1, *v.shape[2:]) for k, v in arrays.observations().items()}
         self._flat_observations = flat  # row 2n + seat
         self._views: list[tuple[_View, _View]] = []
+        self._logs: dict[int, list[str]] = {}
         self._seed = 0
         self._process = self._new_process()
 
@@ -133,6 +135,14 @@ class Lane:
         """States by (row, seat) within this lane."""
         return [self._views[row][seat].tracker.state() for row, seat in pairs]
 
+    def finished_log(self, row: int) -> list[str]:
+        """Protocol lines of the battle that last ended in a row of this lane."""
+        if row not in self._logs:
+            raise SimulatorError(
+                f"no log of battle {self.first_row + row}: keep_logs is off or none ended"
+            )
+        return self._logs[row]
+
     def _clear_results(self) -> None:
         for name in ("ended", "truncated", "outcome", "rewards"):
             self._arrays[name][:] = 0
@@ -170,7 +180,6 @@ class Lane:
             if update.ended:
                 self._finish(row, _OUTCOME[update.winner], truncated=False)
             elif update.turn > self._config.turn_limit:
-                self._process.end([row])
                 self._finish(row, DRAW, truncated=True)
             else:
                 for seat in (0, 1):
@@ -198,6 +207,10 @@ class Lane:
         view.previous = state
 
     def _finish(self, row: int, outcome: int, truncated: bool) -> None:
+        if self._config.keep_logs:
+            self._logs[row] = self._process.log(row).lines
+        if truncated:
+            self._process.end([row])
         self._arrays["ended"][row] = True
         self._arrays["truncated"][row] = truncated
         self._arrays["outcome"][row] = outcome

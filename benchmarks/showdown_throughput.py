@@ -1,0 +1,215 @@
+"""Decisions per second of embedded Showdown against poke-env over a local websocket server.
+
+Ours includes tracker, state, entity observation and legal mask for every decision; poke-env's
+random players choose from its own parsed battle.  Both use the same teams and the same two cores;
+runs alternate, and poke-env gets its best concurrency.  A decision is one answered request.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from nashmon.core.agent import RandomAgent
+from nashmon.match.play import decisions_of
+from nashmon.sim.base import NO_ACTION, Battles
+from nashmon.sim.local_server import LocalServer
+from nashmon.sim.make import default_teams, make_battles
+from nashmon.sim.showdown import lane
+
+FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
+
+
+def random_step(battles: Battles, step: Any, rng: np.random.Generator) -> tuple[Any, int]:
+    """One random-legal step of all battles; returns it with the number of decisions."""
+    actions = np.full(step.acting.shape, NO_ACTION, dtype=np.int64)
+    agent = RandomAgent()
+    for seat in (0, 1):
+        rows = np.flatnonzero(step.acting[:, seat])
+        if len(rows):
+            view = decisions_of(battles, step, rows, seat, step.acting)
+            actions[rows, seat] = agent.act(view, None, rng)
+    return battles.step(actions), int(step.acting.sum())
+
+
+def measure_ours(format_id: str, seconds: float, seed: int, rows: int, workers: int) -> float:
+    battles = make_battles(format_id, num_battles=rows, workers=workers, engine="showdown")
+    try:
+        rng = np.random.default_rng(seed)
+        step = battles.reset(seed)
+        for _ in range(5):
+            step, _ = random_step(battles, step, rng)
+        total, start = 0, time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            step, count = random_step(battles, step, rng)
+            total += count
+        return total / (time.perf_counter() - start)
+    finally:
+        battles.close()
+
+
+def poke_env_worker(
+    format_id: str, url: str, teams: list[str], concurrency: int, seconds: float, out: Any
+) -> None:
+    """Random players of poke-env until the time is over; sends decisions per second."""
+    from poke_env import AccountConfiguration, ServerConfiguration
+    from poke_env.player import RandomPlayer
+    from poke_env.teambuilder import Teambuilder
+
+    class Pool(Teambuilder):
+        def __init__(self, seed: int) -> None:
+            self._rng = np.random.default_rng(seed)
+
+        def yield_team(self) -> str:
+            return teams[int(self._rng.integers(len(teams)))]
+
+    answered: set[tuple[str, str, int]] = set()
+
+    class Counting(RandomPlayer):
+        def choose_move(self, battle: Any) -> Any:
+            # A request answered twice (poke-env retries rejected choices) is one decision.
+            answered.add((self.username, battle.battle_tag, battle.last_request.get("rqid", 0)))
+            return super().choose_move(battle)
+
+    async def run() -> float:
+        tag = f"{time.time_ns() % 10**8}{concurrency}"
+        server = ServerConfiguration(url, "http://127.0.0.1:1/action.php?")
+        players = [
+            Counting(
+                account_configuration=AccountConfiguration(f"B{seat}{tag}", None),
+                battle_format=format_id,
+                server_configuration=server,
+                max_concurrent_battles=concurrency,
+                team=Pool(seat) if teams else None,
+                log_level=50,
+            )
+            for seat in (0, 1)
+        ]
+        task = asyncio.create_task(players[0].battle_against(players[1], n_battles=10**6))
+        await asyncio.sleep(3.0)  # connections, first battles, warm code
+        start, before = time.perf_counter(), len(answered)
+        await asyncio.sleep(seconds)
+        rate = (len(answered) - before) / (time.perf_counter() - start)
+        task.cancel()
+        return rate
+
+    out.send(asyncio.run(run()))
+    out.close()
+    time.sleep(0.2)
+
+
+def measure_poke_env(format_id: str, concurrency: int, seconds: float) -> float:
+    teams = [team for team in default_teams(format_id) if team]
+    context = multiprocessing.get_context("spawn")
+    with LocalServer() as server:
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (format_id, server.websocket_url, teams, concurrency, seconds, sender)
+        process = context.Process(target=poke_env_worker, args=arguments)
+        process.start()
+        sender.close()
+        try:
+            return float(receiver.recv())
+        finally:
+            process.kill()
+            process.join()
+
+
+def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
+    """Microseconds per decision in each part of one lane, measured inside one process."""
+    spent: dict[str, float] = defaultdict(float)
+
+    def timed(owner: Any, name: str, part: str) -> Callable[[], None]:
+        original = getattr(owner, name)
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            begin = time.perf_counter()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                spent[part] += time.perf_counter() - begin
+
+        setattr(owner, name, wrapper)
+        return lambda: setattr(owner, name, original)
+
+    battles = make_battles(format_id, num_battles=rows, workers=0, engine="showdown")
+    mine = battles._lanes[0]  # type: ignore[attr-defined]
+    encoder = type(mine._observation.encoder())
+    undo = [
+        timed(lane.Tracker, "feed", "tracker: messages"),
+        timed(lane.Tracker, "request", "tracker: request"),
+        timed(lane.Tracker, "state", "state"),
+        timed(encoder, "write", "entity observation"),
+        timed(type(mine._space), "mask", "mask"),
+        timed(type(mine._space), "choice", "choice"),
+        timed(lane.ShowdownProcess, "choose", "Node and pipe"),
+        timed(lane.ShowdownProcess, "start", "Node and pipe"),
+    ]
+    try:
+        rng = np.random.default_rng(1)
+        step, total = battles.reset(1), 0
+        spent.clear()
+        start = time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            step, count = random_step(battles, step, rng)
+            total += count
+        wall = time.perf_counter() - start
+    finally:
+        for restore in undo:
+            restore()
+        battles.close()
+    split = {part: 1e6 * value / total for part, value in spent.items()}
+    split["everything else in Python"] = 1e6 * wall / total - sum(split.values())
+    return split
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="under 50 s, one round")
+    parser.add_argument("--formats", nargs="+", default=list(FORMATS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--rows", type=int, default=64)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[10, 25, 50])
+    args = parser.parse_args()
+    if args.quick:
+        args.rounds, args.seconds, args.concurrency = 1, 3.0, [25]
+    result: dict[str, Any] = {}
+    for format_id in args.formats:
+        best = {c: measure_poke_env(format_id, c, args.seconds / 2) for c in args.concurrency}
+        concurrency = max(best, key=lambda c: best[c])
+        ours, theirs = [], []
+        for number in range(args.rounds):
+            ours.append(measure_ours(format_id, args.seconds, number, args.rows, workers=2))
+            theirs.append(measure_poke_env(format_id, concurrency, args.seconds))
+        ratio = median(a / b for a, b in zip(ours, theirs, strict=True))
+        print(
+            f"{format_id}: ours {median(ours):,.0f}/s, poke-env {median(theirs):,.0f}/s "
+            f"(concurrency {concurrency}), ratio {ratio:.2f}"
+        )
+        split = time_split(format_id, min(args.seconds, 5.0), args.rows // 2)
+        for part, micros in sorted(split.items(), key=lambda item: -item[1]):
+            print(f"    {part:28s} {micros:7.1f} µs per decision")
+        result[format_id] = {
+            "ours_per_s": round(median(ours)),
+            "poke_env_per_s": round(median(theirs)),
+            "concurrency": concurrency,
+            "ratio": round(ratio, 2),
+            "ratio_range": [
+                round(f(a / b for a, b in zip(ours, theirs, strict=True)), 2) for f in (min, max)
+            ],
+            "split_us": {part: round(value, 1) for part, value in split.items()},
+        }
+    print("RESULT " + json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
