@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nashmon.core.state import Effects, UniversalSide, UniversalState
-from nashmon.observe.entity_spec import PHASES, Features, field_columns
+from nashmon.observe.entity_spec import PHASES, Features, dense_field_columns, field_columns
 from nashmon.observe.vocab import Vocabulary, lookup
 
-_PHASE = {name: [float(name == other) for other in PHASES] for name in PHASES}
+_SIDES = ("own", "foe")
 
 
 class FieldWriter:
@@ -19,70 +20,65 @@ class FieldWriter:
 
     def __init__(self, features: Features, tables: dict[str, Vocabulary], strict: bool) -> None:
         names = [column.name for column in field_columns(features, tables)]
+        slots = range(features.slots)
+
+        def columns(prefix: str, table: str) -> dict[str, int]:
+            # Column of word w is first + id(w) − 1; the first one stands for the unknown word.
+            first = f"{prefix}_{tables[table].words[1]}"
+            return lookup(tables[table], strict, names.index(first) - 1 if first in names else 0)
+
         self._features = features
         self._zeros = array("f", bytes(4 * len(names)))
-        self._gimmicks = lookup(tables["gimmicks"], strict)
-        self._num_gimmicks = len(tables["gimmicks"]) - 1
-
-        def start(prefix: str, table: str) -> dict[str, int]:
-            # Column of word w is start + id(w) − 1, the first column being the unknown word.
-            first = f"{prefix}_{tables[table].words[1]}"
-            offset = names.index(first) - 1 if first in names else 0
-            return lookup(tables[table], strict, offset)
-
-        self._weathers = start("weather", "weathers")
-        self._fields = start("field", "fields")
-        self._conditions = [start(f"{side}_condition", "conditions") for side in ("own", "foe")]
-        self._slot_conditions = [
-            [start(f"{side}_slot_{k}", "slot_conditions") for k in range(features.slots)]
-            for side in ("own", "foe")
-        ]
+        self._pack_dense = Struct(f"={len(dense_field_columns(features))}f").pack_into
+        self._phases = {phase: names.index(f"phase_{phase}") for phase in PHASES}
+        self._weathers = columns("weather", "weathers")
+        self._fields = columns("field", "fields")
+        self._conditions = {side: columns(f"{side}_condition", "conditions") for side in _SIDES}
+        self._slot_conditions = {
+            side: [columns(f"{side}_slot_{k}", "slot_conditions") for k in slots] for side in _SIDES
+        }
+        self._can = [columns(f"can_{k}", "gimmicks") for k in slots]
+        self._used = {side: columns(f"{side}_used", "gimmicks") for side in _SIDES}
 
     def values(self, state: UniversalState) -> NDArray[np.float32]:
-        """The array; it is only valid until the caller has copied it."""
-        head = [min(state.turn, 32) / 32, min(state.turn, 1024) / 1024, *_PHASE[state.phase]]
-        self._slots(state, head)
-        self._side(state.own, head)
-        self._side(state.foe, head)
-        if self._features.has_tera:
-            head.append(state.reviving)
+        """The array of one state."""
         values = self._zeros[:]
-        values[: len(head)] = array("f", head)
+        self._pack_dense(values, 0, *self._dense(state))
+        values[self._phases[state.phase]] = 1.0
         if state.weather is not None:
             values[self._weathers[state.weather]] = 0.5 + min(state.weather_turns, 8) / 16
-        _put(values, self._fields, state.fields)
-        _put(values, self._conditions[0], state.own.conditions)
-        _put(values, self._conditions[1], state.foe.conditions)
-        for side, columns in zip((state.own, state.foe), self._slot_conditions, strict=True):
-            for names, column in zip(side.slot_conditions, columns, strict=False):
-                for name in names:
-                    values[column[name]] = 1.0
+        if state.fields:
+            _put(values, self._fields, state.fields)
+        for gimmick, columns in zip(state.can_gimmick, self._can, strict=True):
+            if gimmick is not None:
+                values[columns[gimmick]] = 1.0
+        self._side(values, "own", state.own)
+        self._side(values, "foe", state.foe)
         return np.frombuffer(values, np.float32)
 
-    def _slots(self, state: UniversalState, head: list[float]) -> None:
-        f = self._features
-        for slot in range(f.slots):
-            head += [state.force_switch[slot], state.trapped[slot]]
-            if f.has_abilities:
-                head.append(state.maybe_trapped[slot])
-            if f.has_gimmick:
-                gimmick = state.can_gimmick[slot]
-                head += self._flags(() if gimmick is None else (gimmick,))
-
-    def _side(self, side: UniversalSide, head: list[float]) -> None:
-        f = self._features
-        head += [side.team_size / 8, side.num_fainted / 8]
-        if f.has_gimmick:
-            head += self._flags(side.gimmicks_used)
+    def _dense(self, state: UniversalState) -> list[float]:
+        f, own, foe = self._features, state.own, state.foe
+        dense: list[float] = [min(state.turn, 32) / 32, min(state.turn, 1024) / 1024]
+        dense += state.force_switch
+        dense += state.trapped
+        if f.has_abilities:
+            dense += state.maybe_trapped
+        dense += [own.team_size / 8, own.num_fainted / 8, foe.team_size / 8, foe.num_fainted / 8]
         if f.has_dynamax:
-            turns = side.dynamax_turns
-            head.append(0.0 if turns is None else (1 + min(turns, 3)) / 4)
+            for turns in (own.dynamax_turns, foe.dynamax_turns):
+                dense.append(0.0 if turns is None else (1 + min(turns, 3)) / 4)
+        if f.has_tera:
+            dense.append(state.reviving)
+        return dense
 
-    def _flags(self, gimmicks: tuple[str, ...]) -> list[float]:
-        flags = [0.0] * self._num_gimmicks
-        for gimmick in gimmicks:
-            flags[self._gimmicks[gimmick] - 1] = 1.0
-        return flags
+    def _side(self, values: array[float], name: str, side: UniversalSide) -> None:
+        if side.conditions:
+            _put(values, self._conditions[name], side.conditions)
+        for words, columns in zip(side.slot_conditions, self._slot_conditions[name], strict=True):
+            for word in words:
+                values[columns[word]] = 1.0
+        for gimmick in side.gimmicks_used:
+            values[self._used[name][gimmick]] = 1.0
 
 
 def _put(values: array[float], columns: dict[str, int], effects: Effects) -> None:

@@ -64,11 +64,6 @@ class Features:
         return self.gen >= 3
 
     @property
-    def has_gimmick(self) -> bool:
-        """Whether Mega Evolution or its successors exist."""
-        return self.gen >= 6
-
-    @property
     def has_dynamax(self) -> bool:
         """Whether Dynamax exists."""
         return self.gen >= 8
@@ -151,67 +146,52 @@ def active_columns(f: Features, volatiles: Vocabulary) -> list[Column]:
     return columns + effect_columns("volatile", volatiles)
 
 
-def effect_columns(prefix: str, vocab: Vocabulary) -> list[Column]:
+def effect_columns(prefix: str, vocab: Vocabulary, doc: str = EFFECT_DOC) -> list[Column]:
     """One column per word; the first stands for words outside a vocabulary that is not strict."""
-    return [Column(f"{prefix}_{word}", EFFECT_DOC, 0, 1) for word in vocab.words[1:]]
+    return [Column(f"{prefix}_{word}", doc, 0, 1) for word in vocab.words[1:]]
 
 
-def field_columns(f: Features, tables: dict[str, Vocabulary]) -> list[Column]:
-    """Columns of `field`, in the order the encoder writes them."""
+def dense_field_columns(f: Features) -> list[Column]:
+    """The first columns of `field`: those the encoder always writes, in its order."""
     columns = [
         Column("turn_short", "min(turn, 32) / 32", 0, 1),
         Column("turn", "min(turn, 1024) / 1024", 0, 1),
     ]
-    columns += [Column(f"phase_{name}", f"1 if phase is {name}", 0, 1) for name in PHASES]
-    for slot in range(f.slots):
-        columns += _slot_columns(f, slot, tables["gimmicks"])
+    names = ["force_switch", "trapped", *(["maybe_trapped"] if f.has_abilities else [])]
+    for name in names:
+        for slot in range(f.slots):
+            columns.append(Column(f"{name}_{slot}", f"1 if {name}[{slot}]", 0, 1))
     for side in ("own", "foe"):
-        columns += _side_columns(f, side, tables["gimmicks"])
+        columns += [
+            Column(f"{side}_team_size", f"{side}.team_size / 8", 0, 1),
+            Column(f"{side}_num_fainted", f"{side}.num_fainted / 8", 0, 1),
+        ]
+    if f.has_dynamax:
+        for side in ("own", "foe"):
+            doc = f"0 if {side}.dynamax_turns is None, else (1 + min(dynamax_turns, 3)) / 4"
+            columns.append(Column(f"{side}_dynamax_turns", doc, 0, 1))
     if f.has_tera:
         columns.append(Column("reviving", "1 if reviving", 0, 1))
-    if len(tables["weathers"]) > 2:
-        doc = "0 when absent, else 0.5 + min(weather_turns, 8) / 16"
-        columns += [Column(f"weather_{w}", doc, 0, 1) for w in tables["weathers"].words[1:]]
-    if len(tables["fields"]) > 2:
-        columns += effect_columns("field", tables["fields"])
+    return columns
+
+
+def field_columns(f: Features, tables: dict[str, Vocabulary]) -> list[Column]:
+    """Columns of `field`: the dense ones, then one per word that may be present."""
+    columns = dense_field_columns(f)
+    columns += [Column(f"phase_{name}", f"1 if phase is {name}", 0, 1) for name in PHASES]
+    groups = [("weather", "weathers", "0 when absent, else 0.5 + min(weather_turns, 8) / 16")]
+    groups.append(("field", "fields", EFFECT_DOC))
+    groups += [(f"{side}_condition", "conditions", EFFECT_DOC) for side in ("own", "foe")]
     for side in ("own", "foe"):
-        columns += _condition_columns(f, side, tables)
-    return columns
-
-
-def _condition_columns(f: Features, side: str, tables: dict[str, Vocabulary]) -> list[Column]:
-    columns = []
-    if len(tables["conditions"]) > 2:
-        columns += effect_columns(f"{side}_condition", tables["conditions"])
-    if len(tables["slot_conditions"]) > 2:
-        for slot in range(f.slots):
-            for word in tables["slot_conditions"].words[1:]:
-                columns.append(Column(f"{side}_slot_{slot}_{word}", "1 if present", 0, 1))
-    return columns
-
-
-def _slot_columns(f: Features, slot: int, gimmicks: Vocabulary) -> list[Column]:
-    names = ["force_switch", "trapped", *(["maybe_trapped"] if f.has_abilities else [])]
-    columns = [Column(f"{name}_{slot}", f"1 if {name}[{slot}]", 0, 1) for name in names]
-    if f.has_gimmick:
-        for word in gimmicks.words[1:]:
-            doc = f"1 if can_gimmick[{slot}] is {word}"
-            columns.append(Column(f"can_{word}_{slot}", doc, 0, 1))
-    return columns
-
-
-def _side_columns(f: Features, side: str, gimmicks: Vocabulary) -> list[Column]:
-    columns = [
-        Column(f"{side}_team_size", f"{side}.team_size / 8", 0, 1),
-        Column(f"{side}_num_fainted", f"{side}.num_fainted / 8", 0, 1),
-    ]
-    if f.has_gimmick:
-        for word in gimmicks.words[1:]:
-            doc = f"1 if {word} is in {side}.gimmicks_used"
-            columns.append(Column(f"{side}_used_{word}", doc, 0, 1))
-    if f.has_dynamax:
-        doc = f"0 if {side}.dynamax_turns is None, else (1 + min(dynamax_turns, 3)) / 4"
-        columns.append(Column(f"{side}_dynamax_turns", doc, 0, 1))
+        for k in range(f.slots):
+            doc = f"1 if in {side}.slot_conditions[{k}]"
+            groups.append((f"{side}_slot_{k}", "slot_conditions", doc))
+    groups += [(f"can_{k}", "gimmicks", f"1 if it is can_gimmick[{k}]") for k in range(f.slots)]
+    for side in ("own", "foe"):
+        groups.append((f"{side}_used", "gimmicks", f"1 if in {side}.gimmicks_used"))
+    for prefix, table, doc in groups:
+        if len(tables[table]) > 2:  # the generation has such words
+            columns += effect_columns(prefix, tables[table], doc)
     return columns
 
 
