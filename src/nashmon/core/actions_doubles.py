@@ -1,0 +1,173 @@
+"""Doubles: 45 codes per slot and which pairs of them go together.
+
+Code 10·m + (t + 2) + 5·g is move m (request order) at target t with gimmick g; 40–43 switch to
+bench[k]; 44 passes.  Targets are Showdown's: 1 and 2 the foe's slots, −1 and −2 the own ones, 0
+none.  When Revival Blessing may raise the partner lying in the other slot, that is the code of
+move 0 aimed at that slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nashmon.core.actions_request import (
+    Request,
+    base_options,
+    gimmick_of,
+    gimmick_options,
+    is_fainted,
+    move_key,
+    moves_of,
+)
+
+NUM_CODES = 45
+NUM_ACTIONS = NUM_CODES * NUM_CODES
+SWITCH = 40
+NUM_SWITCHES = 4
+PASS = 44
+PASS_BIT = 1 << PASS
+
+# Per slot: target type → legal targets.  Other types (spread, self, field …) take none.
+_TARGETS: tuple[dict[str, tuple[int, ...]], ...] = tuple(
+    {
+        "normal": (ally, 1, 2),
+        "any": (ally, 1, 2),
+        "adjacentFoe": (1, 2),
+        "adjacentAlly": (ally,),
+        "adjacentAllyOrSelf": (-2, -1),
+    }
+    for ally in (-2, -1)
+)
+
+
+def encode(move: int, target: int, gimmick: bool) -> int:
+    """The code of a move."""
+    return 10 * move + target + 2 + 5 * gimmick
+
+
+def decode(code: int) -> tuple[int, int, bool]:
+    """Move, target and gimmick of a code below 40."""
+    return code // 10, code % 5 - 2, code % 10 >= 5
+
+
+def target_bits(slot: int, target_type: str | None) -> int:
+    """Codes of move 0 without gimmick for every legal target, as bits."""
+    targets = _TARGETS[slot].get(target_type or "", (0,))
+    return sum(1 << encode(0, target, False) for target in targets)
+
+
+_TARGET_BITS = tuple(
+    {name: target_bits(slot, name) for name in _TARGETS[slot]} for slot in range(2)
+)
+_NO_TARGET_BITS = 1 << encode(0, 0, False)
+
+
+def move_index(request: Request, slot: int, index: int) -> int:
+    """The m of the request's index-th move: a single forced move keeps its own place."""
+    moves = moves_of(request["active"][slot])
+    if len(moves) > 1:
+        return index
+    own = [move_key(move) for move in request["side"]["pokemon"][slot]["moves"]]
+    forced = move_key(moves[0]["id"])
+    return own.index(forced) if forced in own else 0
+
+
+def slot_bits(request: Request, slot: int, bench_size: int) -> int:
+    """Legal codes of one slot in a move request, looked at alone."""
+    entry = request["side"]["pokemon"][slot]
+    active = request["active"][slot]
+    if active is None or entry.get("commanding") or is_fainted(entry):
+        return PASS_BIT
+    bits = _option_bits(request, slot, base_options(active))
+    word = gimmick_of(active)
+    if word is not None:
+        bits |= _option_bits(request, slot, gimmick_options(active, word)) << 5
+    if not active.get("trapped"):
+        bits |= ((1 << bench_size) - 1) << SWITCH
+    return bits
+
+
+def _option_bits(request: Request, slot: int, options: list[Mapping[str, Any] | None]) -> int:
+    bits = 0
+    table = _TARGET_BITS[slot]
+    offset = 10 * move_index(request, slot, 0) if len(options) == 1 else 0
+    for option in options:
+        if option is not None:
+            bits |= table.get(option.get("target", ""), _NO_TARGET_BITS) << offset
+        offset += 10
+    return bits
+
+
+def forced_bits(request: Request) -> tuple[int, int]:
+    """Legal codes of both slots in a forced switch, each looked at alone."""
+    team = request["side"]["pokemon"]
+    forced = request["forceSwitch"]
+    living = sum(not is_fainted(entry) for entry in team[2:])
+    spare = living < sum(forced)
+    return _forced_slot(request, 0, living, spare), _forced_slot(request, 1, living, spare)
+
+
+def _forced_slot(request: Request, slot: int, living: int, spare: bool) -> int:
+    team = request["side"]["pokemon"]
+    if not request["forceSwitch"][slot]:
+        return PASS_BIT
+    if team[slot].get("reviving"):
+        bits = ((1 << len(team) - 2 - living) - 1) << SWITCH
+        if is_fainted(team[1 - slot]):
+            bits |= 1 << encode(0, slot - 2, False)
+        return bits
+    bits = ((1 << living) - 1) << SWITCH
+    # With fewer reserves than empty slots one of the slots stays empty.
+    return bits | PASS_BIT if spare else bits
+
+
+def _compatible() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Pairs of codes that go together: gimmicks of different kinds, and of the same kind."""
+    different = np.ones((NUM_CODES, NUM_CODES), np.bool_)
+    for code in range(SWITCH, PASS):
+        different[code, code] = False
+    different[PASS, PASS] = False
+    gimmick = np.array([code < SWITCH and decode(code)[2] for code in range(NUM_CODES)])
+    return different, different & ~np.logical_and.outer(gimmick, gimmick)
+
+
+COMPATIBLE, ONE_GIMMICK = _compatible()
+
+
+def to_mask(bits: int) -> NDArray[np.bool_]:
+    """The 45 booleans of a slot's bits."""
+    octets = np.frombuffer(bits.to_bytes(8, "little"), np.uint8)
+    return np.unpackbits(octets, count=NUM_CODES, bitorder="little").view(np.bool_)
+
+
+def same_gimmick(request: Request) -> bool:
+    """Whether both slots are offered a gimmick that only one Pokémon may use this turn."""
+    first, second = request["active"]
+    if first is None or second is None:
+        return True
+    kinds = {"mega" if word in ("megax", "megay") else word for word in _words(first, second)}
+    return len(kinds) == 1
+
+
+def _words(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    return gimmick_of(first), gimmick_of(second)
+
+
+def slot_choice(request: Request, slot: int, code: int, bench: list[int]) -> str:
+    """The part of the choice string one slot's legal code stands for."""
+    if code == PASS:
+        return "pass"
+    if code >= SWITCH:
+        return f"switch {bench[code - SWITCH] + 1}"
+    move, target, gimmick = decode(code)
+    if "forceSwitch" in request:
+        return f"switch {-target}"  # the fainted partner, raised by Revival Blessing
+    active = request["active"][slot]
+    number = 1 if len(active["moves"]) == 1 else move + 1
+    word = f" {gimmick_of(active)}" if gimmick else ""
+    aim = f" {target}" if target else ""
+    return f"move {number}{word}{aim}"
