@@ -30,7 +30,7 @@ class PolicyConfig:
     value: ValueKind = "scalar"
     width: int = 128  # of the summary of a decision, the memory and the heads
     entity_width: int = 48  # of one Pokémon, move or token
-    encoder_layers: int = 2  # hidden layers or attention blocks
+    encoder_layers: int = 1  # hidden layers or attention blocks
     encoder_heads: int = 4
     scratch_tokens: int = 4  # tokens the text encoder reads its summary from
     memory_layers: int = 1

@@ -63,14 +63,13 @@ def sample(log_policy: Tensor, generator: torch.Generator) -> tuple[Tensor, Tens
 
     Returns actions and their log-probabilities; rows without legal actions give NO_ACTION and 0.
     """
-    probs = log_policy.double().exp()
-    cumulative = probs.cumsum(dim=-1)
+    cumulative = log_policy.exp().cumsum(dim=-1, dtype=torch.float64)
+    total = cumulative[..., -1:]
     uniform = torch.rand(
-        (*probs.shape[:-1], 1), generator=generator, dtype=torch.float64, device=probs.device
+        total.shape, generator=generator, dtype=torch.float64, device=log_policy.device
     )
-    index = torch.searchsorted(cumulative, uniform * cumulative[..., -1:], right=True).squeeze(-1)
-    # Rounding may carry the threshold to the total itself: then the last possible action is meant.
-    places = torch.arange(probs.shape[-1], device=probs.device)
-    last = torch.where(probs > 0, places, NO_ACTION).amax(dim=-1)
-    actions = torch.minimum(index, last)
+    # Strictly below the total, so that the first sum above it ends with a possible action.
+    threshold = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros_like(total)))
+    index = torch.searchsorted(cumulative, threshold, right=True)
+    actions = torch.where(total > 0, index, NO_ACTION).squeeze(-1)
     return actions, log_prob(log_policy, actions)

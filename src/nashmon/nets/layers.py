@@ -11,12 +11,12 @@ from torch.nn import functional as F
 
 
 def mlp(sizes: Sequence[int], activate_last: bool = True) -> nn.Sequential:
-    """Linear layers of the given sizes with GELU between them (and after the last)."""
+    """Linear layers of the given sizes with ReLU between them (and after the last)."""
     layers: list[nn.Module] = []
     for index, (fan_in, fan_out) in enumerate(pairwise(sizes)):
         layers.append(nn.Linear(fan_in, fan_out))
         if activate_last or index < len(sizes) - 2:
-            layers.append(nn.GELU(approximate="tanh"))
+            layers.append(nn.ReLU(inplace=True))
     return nn.Sequential(*layers)
 
 
@@ -36,7 +36,7 @@ class FeedForward(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.layers = nn.Sequential(
             nn.Linear(width, factor * width),
-            nn.GELU(approximate="tanh"),
+            nn.ReLU(inplace=True),
             nn.Linear(factor * width, width),
         )
 

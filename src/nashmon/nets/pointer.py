@@ -1,6 +1,6 @@
 """Pointer policies: each action is scored from the embeddings of what it refers to.
 
-A score is w · gelu(embedding of the action + context), so permuting moves or bench Pokémon
+A score is w · relu(embedding of the action + context), so permuting moves or bench Pokémon
 permutes the scores with them.
 """
 
@@ -47,7 +47,7 @@ class SinglesHead(nn.Module):
         hidden = [moves, switches]
         if self.num_actions > 9:
             hidden.append(moves + self.gimmick)
-        logits = self.score(F.gelu(torch.cat(hidden, dim=1), approximate="tanh")).squeeze(-1)
+        logits = torch.cat([self.score(F.relu(part)).squeeze(-1) for part in hidden], dim=1)
         # Wider action sets (previews that pick fewer Pokémon) use the first 13 in battle.
         return masked_log_softmax(F.pad(logits, (0, self.num_actions - logits.shape[1])), mask)
 
@@ -85,7 +85,7 @@ class DoublesHead(nn.Module):
         log_first = masked_log_softmax(self.score(first).squeeze(-1), pairs.any(dim=2))
         affinity = self.query(first) @ self.key(second).transpose(1, 2)
         affinity = affinity / math.sqrt(first.shape[-1]) + self.score(second).transpose(1, 2)
-        log_second = masked_log_softmax(affinity, pairs)
+        log_second = torch.where(pairs, affinity.float(), ILLEGAL).log_softmax(dim=2)
         joint = torch.where(pairs, log_first.unsqueeze(2) + log_second, ILLEGAL)
         return joint.flatten(1)
 
@@ -107,4 +107,4 @@ class DoublesHead(nn.Module):
         context = self.context(
             torch.cat((features.unsqueeze(1).expand(-1, 2, -1), own), dim=2)
         ).unsqueeze(2)
-        return F.gelu(actions + context + self.places, approximate="tanh")
+        return F.relu(actions + (context + self.places))

@@ -45,6 +45,6 @@ class PreviewHead(nn.Module):
         """The log-policy (N, A) of N team previews."""
         own = pokemon[:, :TEAM]
         picks = self.leads @ self.lead(own) + self.others @ self.other(own)
-        hidden = F.gelu(picks + self.context(features).unsqueeze(1), approximate="tanh")
+        hidden = F.relu(picks + self.context(features).unsqueeze(1))
         logits = self.score(hidden).squeeze(-1)
         return masked_log_softmax(F.pad(logits, (0, self.num_actions - logits.shape[1])), mask)
