@@ -35,6 +35,7 @@ class EntitySpace:
     """The entity observation of a format; `strict` makes unknown words an error instead of id 1."""
 
     name = "entity"
+    carries_history = False
 
     def __init__(self, format: Format, strict: bool = True) -> None:
         if format.game_type not in ("singles", "doubles"):
