@@ -1,0 +1,1 @@
+"""Learning algorithms on tensors, and the exactly solvable games that prove them."""
