@@ -96,14 +96,15 @@ class ActionSpec:
 
     kind: ActionKind
     num_actions: int
-    version: int = 1
+    label: str = "flat"  # what a checkpoint must agree with to be used elsewhere
     preview: tuple[int, int, int] | None = None
 
-    def preview_sets(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The (leads, others) of each preview action."""
-        if self.preview is None:
+    def preview_sets(self, size: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The (leads, others) of each preview action of a team of `size` Pokémon."""
+        if self.preview is None or not 1 <= size <= self.preview[0]:
             return []
-        size, picked, leads = self.preview
+        picked = min(size, self.preview[1])
+        leads = min(picked, self.preview[2])
         return [
             (lead, back)
             for lead in combinations(range(size), leads)

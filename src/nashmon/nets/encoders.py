@@ -63,7 +63,7 @@ class TokenEncoder(Encoder):
         return Encoding(self.out(tokens[:, : self.scratch.shape[0]].flatten(1)))
 
 
-def build_encoder(config: PolicyConfig, observation: ObsSpec, tables: Tables) -> Encoder:
+def build_encoder(config: PolicyConfig, observation: ObsSpec, tables: Tables | None) -> Encoder:
     """The encoder a config asks for."""
     needed = {"flat": (), "tokens": ("text_tokens", "numbers")}.get(
         config.encoder, ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
@@ -78,6 +78,8 @@ def build_encoder(config: PolicyConfig, observation: ObsSpec, tables: Tables) ->
         return FlatEncoder(config, observation)
     if config.encoder == "tokens":
         return TokenEncoder(config, observation)
+    if tables is None:
+        raise PolicyConfigError(f"encoder {config.encoder!r} needs the feature tables of its words")
     if config.encoder == "set":
         return SetEncoder(config, observation, tables)
     return AttentionEncoder(config, observation, tables)

@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-# Constant facts about the words of a vocabulary, aligned with its ids: name → (words, features).
-Tables = Mapping[str, NDArray[np.float32]]
+TEAM = 6  # rows of one side
+MOVES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Constant facts about the words of a vocabulary, aligned with its ids."""
+
+    features: Mapping[str, NDArray[np.float32]]  # vocabulary → (words, features)
+    move_types: NDArray[np.int64]  # (moves,): id of each move's type
+    damaging: NDArray[np.bool_]  # (moves,): the move is an attack
+    type_chart: NDArray[np.float32]  # (types, types): factor of attacking against defending type
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +30,15 @@ class Encoding:
     summary: Tensor  # (N, width)
     pokemon: Tensor | None = None  # (N, 12, entity width): own six, then the foe's
     moves: Tensor | None = None  # (N, own slots, 4, entity width): moves of the active Pokémon
-    preview: Tensor | None = None  # (N,) bool: the decision is a team preview
+    # (N, own slots, 4, foe slots, 2): type effectiveness of each move on each active foe
+    effectiveness: Tensor | None = None
+    preview: Tensor | None = None  # (N,) long: own Pokémon at a team preview, else 0
+
+    def entities(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Pokémon, moves and effectiveness, for heads that need them."""
+        if self.pokemon is None or self.moves is None or self.effectiveness is None:
+            raise ValueError("this encoder does not tell Pokémon and moves apart")
+        return self.pokemon, self.moves, self.effectiveness
 
 
 class Encoder(nn.Module):

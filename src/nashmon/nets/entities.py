@@ -12,12 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from nashmon.nets.config import PolicyConfig
-from nashmon.nets.encoding import Encoder, Encoding, Tables
+from nashmon.nets.encoding import MOVES, TEAM, Encoder, Encoding, Tables
 from nashmon.nets.layers import FeedForward, SelfAttention, mlp
 from nashmon.observe.spec import ObsSpec
-
-TEAM = 6
-MOVES = 4
 
 
 class EntityEmbedding(nn.Module):
@@ -46,8 +43,8 @@ class EntityEmbedding(nn.Module):
                 vocab = str(column.vocab)
                 groups[group] = (self.size, observation.vocabulary(vocab).size)
                 self.size += groups[group][1]
-                if vocab in tables and group in ("move", "species"):
-                    self.features[group] = WordFeatures(torch.as_tensor(tables[vocab]), width)
+                if vocab in tables.features and group in ("move", "species"):
+                    self.features[group] = WordFeatures(torch.tensor(tables.features[vocab]), width)
             offsets.append(groups[group][0])
         self.groups = groups
         self.register_buffer("offsets", torch.tensor(offsets), persistent=False)
@@ -103,26 +100,62 @@ class WordFeatures(nn.Module):
         return out
 
 
+class Effectiveness(nn.Module):
+    """How well each move of the own active Pokémon hits each active foe, from the type chart.
+
+    log₂(factor) / 2, so 2× is 0.5 and an immunity −1.5; attacks and status moves in two channels.
+    """
+
+    move_types: Tensor
+    channels: Tensor
+    chart: Tensor
+
+    def __init__(self, observation: ObsSpec, tables: Tables) -> None:
+        super().__init__()
+        ids = observation["pokemon_ids"]
+        self.slots = len(observation["active_numbers"].rows) // 2
+        self.moves = [ids.column(f"move_{k}") for k in range(MOVES)]
+        self.types = [k for k, column in enumerate(ids.columns) if column.name.startswith("type_")]
+        damaging = torch.tensor(tables.damaging).float()
+        self.register_buffer("move_types", torch.tensor(tables.move_types))
+        self.register_buffer("channels", torch.stack((damaging, 1 - damaging), dim=-1))
+        # Factors multiply, so their logarithms add; an immunity outweighs any weakness.
+        self.register_buffer("chart", torch.tensor(tables.type_chart).clamp(min=2**-9).log2() / 2)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(N, own slots, 4, foe slots, 2) from ids (N, 12, columns)."""
+        moves = ids[:, : self.slots, self.moves].long()
+        types = ids[:, TEAM : TEAM + self.slots, self.types].long()
+        attack = self.move_types[moves][:, :, :, None, None]
+        factor = self.chart[attack, types[:, None, None]].sum(dim=-1).clamp(min=-1.5)
+        return factor.unsqueeze(-1) * self.channels[moves].unsqueeze(3)
+
+
 class EntityEncoder(Encoder):
     """What the two entity encoders share: embedding, masks of rows, and the summary's parts."""
 
     def __init__(self, config: PolicyConfig, observation: ObsSpec, tables: Tables) -> None:
         super().__init__()
         self.embed = EntityEmbedding(config.entity_width, observation, tables)
+        self.effectiveness = Effectiveness(observation, tables)
         self.preview_column = observation["field"].column("phase_preview")
+        slots = self.embed.slots
+        self.part_width = 2 * (slots + 2) * config.entity_width + 2 * MOVES * slots**2
 
-    def parts(self, rows: Tensor, numbers: Tensor) -> list[Tensor]:
-        """Active slots of both sides, then mean and maximum of each bench, each (N, …)."""
+    def parts(self, rows: Tensor, numbers: Tensor, effect: Tensor) -> list[Tensor]:
+        """Active slots of both sides, mean and maximum of each bench, effectiveness: (N, …)."""
         sides = rows.view(len(rows), 2, TEAM, -1)
         active = numbers[..., self.embed.is_active].view(-1, 2, TEAM, 1)
         present = numbers[..., self.embed.present].view(-1, 2, TEAM, 1)
         slots = (sides * active)[:, :, : self.embed.slots]
         bench = sides * (present * (1 - active))
-        return [slots.flatten(1), bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1)]
+        pooled = (bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1))
+        return [slots.flatten(1), *pooled, effect.flatten(1)]
 
-    def part_width(self, entity_width: int) -> int:
-        """Total width of `parts`."""
-        return 2 * (self.embed.slots + 2) * entity_width
+    def preview(self, numbers: Tensor, field: Tensor) -> Tensor:
+        """Number of own Pokémon at a team preview, else 0."""
+        team = numbers[:, :TEAM, self.embed.present].sum(dim=1)
+        return (team * (field[:, self.preview_column] > 0)).round().long()
 
 
 class SetEncoder(EntityEncoder):
@@ -134,16 +167,19 @@ class SetEncoder(EntityEncoder):
         self.blocks = nn.Sequential(
             *[FeedForward(entity, factor=2) for _ in range(config.encoder_layers)]
         )
-        joined = self.part_width(entity) + len(observation["field"].columns)
+        joined = self.part_width + len(observation["field"].columns)
         self.out = mlp((joined, config.width, config.width))
 
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
         rows, moves = self.embed(observations)
         rows, field = self.blocks(rows), observations["field"]
-        parts = self.parts(rows, observations["pokemon_numbers"])
-        summary = self.out(torch.cat((*parts, field), dim=1))
-        return Encoding(summary, rows, moves, field[:, self.preview_column] > 0)
+        numbers, effect = (
+            observations["pokemon_numbers"],
+            self.effectiveness(observations["pokemon_ids"]),
+        )
+        summary = self.out(torch.cat((*self.parts(rows, numbers, effect), field), dim=1))
+        return Encoding(summary, rows, moves, effect, self.preview(numbers, field))
 
 
 class AttentionEncoder(EntityEncoder):
@@ -160,7 +196,7 @@ class AttentionEncoder(EntityEncoder):
             ]
         )
         self.norm = nn.LayerNorm(entity)
-        self.out = mlp((self.part_width(entity) + entity, config.width))
+        self.out = mlp((self.part_width + entity, config.width))
 
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
@@ -169,6 +205,9 @@ class AttentionEncoder(EntityEncoder):
         tokens = torch.cat((rows, self.field(field).unsqueeze(1)), dim=1)
         tokens = self.norm(self.blocks(tokens))
         rows, token = tokens[:, :-1], tokens[:, -1]
-        parts = self.parts(rows, observations["pokemon_numbers"])
-        summary = self.out(torch.cat((*parts, token), dim=1))
-        return Encoding(summary, rows, moves, field[:, self.preview_column] > 0)
+        numbers, effect = (
+            observations["pokemon_numbers"],
+            self.effectiveness(observations["pokemon_ids"]),
+        )
+        summary = self.out(torch.cat((*self.parts(rows, numbers, effect), token), dim=1))
+        return Encoding(summary, rows, moves, effect, self.preview(numbers, field))

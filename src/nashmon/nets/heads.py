@@ -49,7 +49,9 @@ class PointerHead(Head):
         if len(rows) == 0:
             return log_policy
         assert encoding.pokemon is not None
-        previews = self.preview(features[rows], encoding.pokemon[rows], mask[rows])
+        previews = self.preview(
+            features[rows], encoding.pokemon[rows], encoding.preview[rows], mask[rows]
+        )
         return log_policy.index_copy(0, rows, previews)
 
 

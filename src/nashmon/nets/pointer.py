@@ -14,11 +14,10 @@ from torch.nn import functional as F
 
 from nashmon.nets.config import ActionSpec, PolicyConfig, PolicyConfigError
 from nashmon.nets.distribution import ILLEGAL, masked_log_softmax
-from nashmon.nets.encoding import Encoding
+from nashmon.nets.encoding import TEAM, Encoding
 from nashmon.nets.layers import small_linear
 
 SLOT_ACTIONS = 45  # doubles, per slot: 4 moves × 2 (gimmick) × 5 targets, 4 switches, pass
-TEAM = 6
 
 
 class SinglesHead(nn.Module):
@@ -34,15 +33,16 @@ class SinglesHead(nn.Module):
         self.switch = nn.Linear(entity, width)
         self.move_context = nn.Linear(width + entity, width)
         self.switch_context = nn.Linear(width, width)
+        self.effect = nn.Linear(2, width, bias=False)
         self.gimmick = nn.Parameter(0.1 * torch.randn(width))
         self.score = small_linear(width, 1)
 
     def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
         """The log-policy (N, A)."""
-        assert encoding.pokemon is not None and encoding.moves is not None
-        own = encoding.pokemon[:, :TEAM]
+        pokemon, all_moves, effectiveness = encoding.entities()
+        own = pokemon[:, :TEAM]
         context = self.move_context(torch.cat((features, own[:, 0]), dim=1)).unsqueeze(1)
-        moves = self.move(encoding.moves[:, 0]) + context
+        moves = self.move(all_moves[:, 0]) + self.effect(effectiveness[:, 0, :, 0]) + context
         switches = self.switch(own[:, 1:]) + self.switch_context(features).unsqueeze(1)
         hidden = [moves, switches]
         if self.num_actions > 9:
@@ -69,6 +69,7 @@ class DoublesHead(nn.Module):
         self.move = nn.Linear(entity, width)
         self.target = nn.Linear(entity, width)
         self.switch = nn.Linear(entity, width)
+        self.effect = nn.Linear(2, width, bias=False)
         self.no_target = nn.Parameter(0.1 * torch.randn(width))
         self.gimmick = nn.Parameter(0.1 * torch.randn(1, 1, width))
         self.decline = nn.Parameter(0.1 * torch.randn(width))
@@ -91,16 +92,19 @@ class DoublesHead(nn.Module):
 
     def _action_vectors(self, features: Tensor, encoding: Encoding) -> Tensor:
         """Vectors (N, 2 slots, 45, width) in the order of the slot's actions."""
-        assert encoding.pokemon is not None and encoding.moves is not None
-        rows, count = encoding.pokemon, len(features)
+        rows, moves, effectiveness = encoding.entities()
+        count = len(features)
         own, foe = rows[:, :2], rows[:, TEAM : TEAM + 2]
         allies, foes = self.target(own), self.target(foe)
         none = self.no_target.expand(count, 1, -1)
         # Targets −2, −1 are the own slots b, a; then no target; 1, 2 are the foe's slots a, b.
         targets = torch.cat((allies.flip(1), none, foes), dim=1)
         gimmick = torch.cat((torch.zeros_like(self.gimmick), self.gimmick))
-        moves = self.move(encoding.moves)[:, :, :, None, None]
-        moves = (moves + gimmick + targets[:, None, None, None]).flatten(2, 4)
+        # Effectiveness belongs to a move and the foe it is aimed at; a spread move sees the mean.
+        effect = torch.cat((effectiveness.mean(dim=3, keepdim=True), effectiveness), dim=3)
+        aimed = targets[:, None, None] + F.pad(self.effect(effect), (0, 0, 2, 0))
+        moves = self.move(moves)[:, :, :, None, None] + aimed.unsqueeze(3) + gimmick
+        moves = moves.flatten(2, 4)
         switches = self.switch(rows[:, 2:TEAM]).unsqueeze(1).expand(-1, 2, -1, -1)
         decline = self.decline.expand(count, 2, 1, -1)
         actions = torch.cat((moves, switches, decline), dim=2)

@@ -61,7 +61,7 @@ class Policy(nn.Module):
     ) -> None:
         super().__init__()
         self.config, self.observation, self.actions = config, observation, actions
-        self.encoder = build_encoder(config, observation, tables or {})
+        self.encoder = build_encoder(config, observation, tables)
         self.memory = build_memory(
             config.memory,
             config.width,
