@@ -29,8 +29,9 @@ _ABSENT = (
     *("noweather", "unknownability", "unknownitem"),
 )
 TYPELESS = "threequestionmarks"  # what metamon calls the type "???"
-# The newest generation's tables also hold what older ones had; Champions adds its own.
-_MODS = ("gen9", "champions")
+# The newest generation's tables also hold what older ones had, but for MissingNo. and the
+# Pokéstar props; Champions adds its own.
+_MODS = ("gen1", "gen5", "gen9", "champions")
 
 
 @lru_cache(maxsize=65536)
