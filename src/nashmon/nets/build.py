@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
 from nashmon.core.actions import ActionSpace, action_space
 from nashmon.core.dex import get_dex
 from nashmon.core.formats import Format, get_format
+from nashmon.nets.checkpoint import Checkpoint, CheckpointError, load
 from nashmon.nets.config import ActionKind, ActionSpec, PolicyConfig
 from nashmon.nets.encoding import TEAM, Tables
 from nashmon.nets.policy import Policy
+from nashmon.observe import ObsSpec
 from nashmon.observe.registry import get_observation_space
 from nashmon.observe.tables import move_features, species_features, type_chart
 from nashmon.observe.vocab import vocabularies
@@ -52,3 +58,47 @@ def build_policy(
     space = get_observation_space(observation, format)
     tables = entity_tables(format.mod) if observation == "entity" else None
     return Policy(config, space.spec, action_spec(action_space(format, actions)), tables)
+
+
+def policy_meta(policy: Policy) -> dict[str, Any]:
+    """What a checkpoint's meta must hold to rebuild the policy: its config and specs."""
+    spec = {"observation": policy.observation.to_dict(), "actions": policy.actions.to_dict()}
+    return {"policy": policy.config.to_dict(), "spec": spec}
+
+
+def load_policy(
+    path: Path | str, expected_spec: Mapping[str, Any] | None = None, part: str = "policy"
+) -> tuple[Policy, Checkpoint]:
+    """The policy stored in one part of a checkpoint, and the checkpoint with that part."""
+    checkpoint = load(path, expected_spec, parts=[part])
+    meta, weights = checkpoint.meta, checkpoint.parts[part]
+    if "policy" not in meta or "spec" not in meta:
+        raise CheckpointError(f"{path} does not describe a policy (meta has {', '.join(meta)})")
+    policy = Policy(
+        PolicyConfig.from_dict(meta["policy"]),
+        ObsSpec.from_dict(meta["spec"]["observation"]),
+        ActionSpec.from_dict(meta["spec"]["actions"]),
+        stored_tables(weights),
+    )
+    try:
+        policy.load_state_dict(weights)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise CheckpointError(
+            f"part {part!r} of {path} does not fit its config: {error}"
+        ) from error
+    return policy, checkpoint
+
+
+def stored_tables(weights: Mapping[str, torch.Tensor]) -> Tables | None:
+    """The constant tables among stored weights, so that no dex is needed to rebuild a policy."""
+    prefix = "encoder.effectiveness."
+    if f"{prefix}chart" not in weights:
+        return None
+    groups = {"moves": "move", "species": "species"}
+    names = {v: f"encoder.embed.features.{g}.values" for v, g in groups.items()}
+    return Tables(
+        features={v: weights[name].numpy() for v, name in names.items() if name in weights},
+        move_types=weights[f"{prefix}move_types"].numpy(),
+        damaging=weights[f"{prefix}channels"][:, 0].numpy() > 0,
+        type_chart=np.exp2(2 * weights[f"{prefix}chart"].numpy()),
+    )
