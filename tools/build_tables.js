@@ -21,21 +21,26 @@ function compact(row) {
 	return out;
 }
 
-function speciesRow(s) {
+// The package keeps today's abilities and formes in old generations; a row has those that exist.
+function speciesRow(s, dex) {
 	const abilities = {};
-	for (const [slot, name] of Object.entries(s.abilities)) if (name) abilities[slot] = toID(name);
+	for (const [slot, name] of Object.entries(s.abilities)) {
+		const hidden = slot === 'H' || slot === 'S';
+		if (name && dex.gen >= (hidden ? 5 : 3) && dex.abilities.get(name).gen <= dex.gen) abilities[slot] = toID(name);
+	}
+	const existing = (names) => ids((names || []).filter((name) => dex.species.get(name).gen <= dex.gen));
 	return compact({
 		name: s.name, num: s.num, gen: s.gen, types: ids(s.types), base_stats: stats(s.baseStats),
 		abilities, weight_kg: s.weightkg, gender: s.gender, male_ratio: s.genderRatio.M,
-		base_species: toID(s.baseSpecies), forme: s.forme, other_formes: ids(s.otherFormes),
-		cosmetic_formes: ids(s.cosmeticFormes), battle_only: ids(list(s.battleOnly)),
+		base_species: toID(s.baseSpecies), forme: s.forme, other_formes: existing(s.otherFormes),
+		cosmetic_formes: existing(s.cosmeticFormes), battle_only: ids(list(s.battleOnly)),
 		changes_from: s.changesFrom && toID(s.changesFrom), required_items: ids(s.requiredItems),
 		required_ability: s.requiredAbility && toID(s.requiredAbility),
 		required_move: s.requiredMove && toID(s.requiredMove),
 		required_tera_type: s.requiredTeraType && toID(s.requiredTeraType),
 		is_mega: s.isMega, is_primal: s.isPrimal,
 		can_gigantamax: s.canGigantamax && toID(s.canGigantamax), cannot_dynamax: s.cannotDynamax,
-		prevo: toID(s.prevo), evos: ids(s.evos), nfe: s.nfe, max_hp: s.maxHP, tier: s.tier,
+		prevo: existing(s.prevo ? [s.prevo] : [])[0], evos: existing(s.evos), nfe: s.nfe, max_hp: s.maxHP, tier: s.tier,
 		doubles_tier: s.doublesTier, natdex_tier: s.natDexTier, tags: ids(s.tags),
 		nonstandard: s.isNonstandard,
 	});
@@ -153,7 +158,7 @@ function tables(mod) {
 	}
 	return {
 		gen: dex.gen,
-		species: rows(allSpecies(dex), speciesRow),
+		species: rows(allSpecies(dex), (species) => speciesRow(species, dex)),
 		moves: rows(dex.moves.all(), (move) => moveRow(move, battle)),
 		items: rows(dex.items.all(), itemRow),
 		abilities: rows(dex.abilities.all(), abilityRow),

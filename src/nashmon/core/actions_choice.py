@@ -85,6 +85,8 @@ def _parse_move(active: Mapping[str, Any], data: str, text: str) -> MovePart:
     word = word or named_word
     if word == "dynamax" and "maxMoves" in active and not active.get("canDynamax"):
         word = None  # already Dynamaxed: the word changes nothing
+    if "pp" not in moves_of(active)[0]:
+        word = None  # a forced move (Recharge, Struggle, Outrage …): Showdown ignores the word
     if word is not None and word != gimmick_of(active):
         raise IllegalActionError(f"{text!r}: the request does not offer {word!r}")
     return MovePart(index, target, word is not None)
