@@ -63,11 +63,10 @@ def test_a_warm_encoder_writes_what_a_fresh_one_writes(name: str) -> None:
         assert same(out, write(space, state))
 
 
-def test_forgetting_rows_does_not_change_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nashmon.observe.entity._CACHE", 8)
+def test_forgetting_rows_does_not_change_what_is_written() -> None:
     space, maker = EntitySpace(get_format("gen9ou")), StateMaker(get_format("gen9ou"), 3)
     states = [maker.state() for _ in range(6)]
-    encoder = space.encoder()
+    encoder = space.encoder(remember=8)
     for state in states * 3:
         out = space.allocate(1)
         encoder.write(state, out, 0)
@@ -128,6 +127,12 @@ def test_unknown_words_raise_when_strict_and_are_one_otherwise() -> None:
     assert (
         out["active_numbers"][0, 1, space.spec["active_numbers"].column("volatile_<unknown>")] > 0
     )
+
+
+def test_a_state_of_another_kind_of_battle_is_refused() -> None:
+    doubles = StateMaker(get_format("gen9vgc2025regi"), 1).state()
+    with pytest.raises(StateShapeError, match=r"singles observation.*doubles state"):
+        write(EntitySpace(get_format("gen9ou")), doubles)
 
 
 def test_game_types_it_does_not_know_are_refused() -> None:

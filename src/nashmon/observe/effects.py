@@ -13,10 +13,10 @@ _VOLATILES: dict[int, str] = {
         lockedmove mimic minimize mist mustrecharge partiallytrapped rage reflect substitute
         transform trapped typechange wrap""",
     2: """attract curse defensecurl destinybond doomdesire encore endure foresight futuresight
-        lockon magnitude mindreader nightmare perish perish0 perish1 perish2 perish3 protect
+        lockon magnitude mindreader nightmare perish protect
         safeguard sketch spite struggle whirlpool""",
     3: """charge flashfire focuspunch followme grudge helpinghand imprison ingrain magiccoat
-        mudsport sandtomb skillswap snatch stockpile stockpile1 stockpile2 stockpile3 taunt torment
+        mudsport sandtomb skillswap snatch stockpile taunt torment
         uproar watersport yawn""",
     4: """aquaring embargo feint gastroacid gravity healblock magmastorm magnetrise miracleeye
         powertrick roost slowstart""",
@@ -26,8 +26,7 @@ _VOLATILES: dict[int, str] = {
     7: """banefulbunker beakblast disguise instruct laserfocus shelltrap spotlight throatchop""",
     8: """dynamax gmaxcentiferno gmaxchistrike gmaxsandblast gulpmissile iceface maxguard noretreat
         obstruct octolock powershift snaptrap tarshot thundercage""",
-    9: """burningbulwark commander cudchew dragoncheer fallen fallen1 fallen2 fallen3 fallen4
-        fallen5 glaiverush protosynthesis protosynthesisatk protosynthesisdef protosynthesisspa
+    9: """burningbulwark commander cudchew dragoncheer fallen glaiverush protosynthesis protosynthesisatk protosynthesisdef protosynthesisspa
         protosynthesisspd protosynthesisspe quarkdrive quarkdriveatk quarkdrivedef quarkdrivespa
         quarkdrivespd quarkdrivespe saltcure silktrap supremeoverlord syrupbomb""",
 }
