@@ -26,9 +26,10 @@ _VOLATILES: dict[int, str] = {
     7: """banefulbunker beakblast disguise instruct laserfocus shelltrap spotlight throatchop""",
     8: """dynamax gmaxcentiferno gmaxchistrike gmaxsandblast gulpmissile iceface maxguard noretreat
         obstruct octolock powershift snaptrap tarshot thundercage""",
-    9: """burningbulwark commander cudchew dragoncheer fallen glaiverush protosynthesis protosynthesisatk protosynthesisdef protosynthesisspa
-        protosynthesisspd protosynthesisspe quarkdrive quarkdriveatk quarkdrivedef quarkdrivespa
-        quarkdrivespd quarkdrivespe saltcure silktrap supremeoverlord syrupbomb""",
+    9: """burningbulwark commander cudchew dragoncheer fallen glaiverush protosynthesis
+        protosynthesisatk protosynthesisdef protosynthesisspa protosynthesisspd
+        protosynthesisspe quarkdrive quarkdriveatk quarkdrivedef quarkdrivespa quarkdrivespd
+        quarkdrivespe saltcure silktrap supremeoverlord syrupbomb""",
 }
 
 # first generation → names of effects on one side of the field
