@@ -24,12 +24,27 @@ from nashmon.sim.choice_audit import Auditor, AuditResult, TeamSource
 from nashmon.sim.showdown.process import ShowdownProcess
 from nashmon.sim.variety import variety_team
 
-FORMATS = ["gen1ou", "gen2ou", "gen3ou", "gen4ou", "gen9ou", "gen1randombattle", "gen4randombattle", "gen7randombattle", "gen9randombattle", "gen9vgc2025regi", "gen9championsvgc2026regmb", "gen9randomdoublesbattle"]
+FORMATS = (
+    "gen1ou",
+    "gen2ou",
+    "gen3ou",
+    "gen4ou",
+    "gen9ou",
+    "gen1randombattle",
+    "gen4randombattle",
+    "gen7randombattle",
+    "gen9randombattle",
+    "gen9vgc2025regi",
+    "gen9championsvgc2026regmb",
+    "gen9randomdoublesbattle",
+)
 CHUNK = 10  # battles per task
 
 
 @dataclass(frozen=True)
 class Task:
+    """A few battles of one format."""
+
     format_id: str
     first_seed: int
     battles: int
@@ -60,12 +75,10 @@ def read_teams(directory: Path, format_id: str) -> tuple[str, ...]:
     names = [format_id]
     if "vgc20" in format_id and "champions" not in format_id:
         names.append(f"gen9vgc_reg_{format_id[-1]}")
-    teams = []
+    teams: list[str] = []
     for path in sorted(p for name in names for p in directory.glob(f"{name}.*.jsonl.gz")):
-        for line in gzip.open(path, "rt", encoding="utf-8"):
-            row = json.loads(line)
-            if row.get("valid"):
-                teams.append(row["packed"])
+        rows = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+        teams += [row["packed"] for row in rows if row.get("valid")]
     return tuple(teams)
 
 
@@ -89,16 +102,16 @@ def audit(args: argparse.Namespace, format_id: str, pool: ProcessPoolExecutor) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("formats", nargs="*", default=FORMATS)
+    parser.add_argument("formats", nargs="*", default=list(FORMATS))
     parser.add_argument("--battles", type=int, default=200)
     parser.add_argument("--teams", type=Path, help="directory of packed teams")
     parser.add_argument("--variety", action="store_true", help="teams of arbitrary sets")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="two battles per format")
+    parser.add_argument("--quick", action="store_true", help="one battle per format")
     args = parser.parse_args()
     if args.quick:
-        args.battles = 2
+        args.battles = 1
     rows: dict[str, dict[str, object]] = {}
     columns = ("battles", "requests", "checked", "legal", "rejected", "unreachable", "unavailable")
     print(f"{'format':28}" + "".join(f"{name:>12}" for name in columns) + "     time")

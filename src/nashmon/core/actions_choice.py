@@ -86,7 +86,8 @@ def _parse_move(active: Mapping[str, Any], data: str, text: str) -> MovePart:
     if word == "dynamax" and "maxMoves" in active and not active.get("canDynamax"):
         word = None  # already Dynamaxed: the word changes nothing
     if "pp" not in moves_of(active)[0]:
-        word = None  # a forced move (Recharge, Struggle, Outrage …): Showdown ignores the word
+        # A forced move (Recharge, Struggle, Outrage …): Showdown ignores what is added to it.
+        word, target = None, 0
     if word is not None and word != gimmick_of(active):
         raise IllegalActionError(f"{text!r}: the request does not offer {word!r}")
     return MovePart(index, target, word is not None)

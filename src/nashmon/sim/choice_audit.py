@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nashmon.core.actions import ActionSpace, DoublesSpace, IllegalActionError, action_space
-from nashmon.core.actions_request import GIMMICKS, gimmick_of, is_fainted, is_reviving
+from nashmon.core.actions_request import GIMMICKS, is_fainted, is_reviving
 from nashmon.core.errors import SimulatorError
 from nashmon.core.formats import Format
 from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate, seed_words
@@ -70,8 +70,8 @@ def _shorten(request: Request) -> Request:
     return {**{key: value for key, value in request.items() if key != "side"}, "team": team}
 
 
-def candidates(request: Request, rng: np.random.Generator, every_pair: bool) -> list[str]:
-    """Choices to show to the simulator; for doubles all pairs of slot choices or none."""
+def candidates(request: Request, rng: np.random.Generator) -> list[str]:
+    """Choices to show to the simulator: all, with the gimmicks on offer and one other word."""
     team = request["side"]["pokemon"]
     if "teamPreview" in request:
         picked = min(len(team), request.get("maxChosenTeamSize") or len(team))
@@ -79,13 +79,12 @@ def candidates(request: Request, rng: np.random.Generator, every_pair: bool) -> 
         chosen = rng.permutation(len(orders))[:60]
         return ["team " + "".join(map(str, orders[index])) for index in chosen]
     slots = request.get("active") or request["forceSwitch"]
+    offered = {flag for active in request.get("active", ()) if active for flag in active}
+    words = {word for flag, word in GIMMICKS if flag in offered}
+    words.add(WORDS[int(rng.integers(len(WORDS)))])
     if len(slots) == 1:
-        return list(_slot_candidates(request, WORDS, ("",)))
-    if not every_pair:
-        return []
-    offered = {gimmick_of(active) for active in request.get("active", ()) if active}
-    words = tuple(word for word in WORDS if word in offered)
-    one_slot = tuple(_slot_candidates(request, words, ("", " -2", " -1", " 1", " 2")))
+        return list(_slot_candidates(request, sorted(words), ("",)))
+    one_slot = tuple(_slot_candidates(request, sorted(words), ("", " -2", " -1", " 1", " 2")))
     return [f"{first}, {second}" for first, second in product(one_slot, one_slot)]
 
 
@@ -139,7 +138,7 @@ def equivalence(request: Request, choice: str) -> str | None:
 class Auditor:
     """Plays battles in one process and checks every request."""
 
-    def __init__(self, process: ShowdownProcess, format: Format, pair_share: float = 0.1) -> None:
+    def __init__(self, process: ShowdownProcess, format: Format, pair_share: float = 0.05) -> None:
         """`pair_share`: share of the doubles requests on which all slot pairs are tried."""
         self.process = process
         self.space: ActionSpace = action_space(format)
@@ -205,7 +204,7 @@ class Auditor:
             shown = [legal[index] for index in rng.permutation(len(legal))[:40]]
             others = []
         else:
-            shown, others = legal, candidates(request, rng, every_pair=True)
+            shown, others = legal, candidates(request, rng)
         answers = self.process.audit(0, seat, shown + others)
         result.checked += len(answers)
         result.legal += len(shown)

@@ -16,9 +16,25 @@ from nashmon.core.formats import Format
 _T = TypeVar("_T")
 
 # Moves that change what may be chosen next.
-_DECISIVE = ["allyswitch", "attract", "batonpass", "beakblast", "bide", "binddown", "bounce", "chillyreception", "copycat", "curse", "destinybond", "dig", "disable", "dive", "dynamaxcannon", "encore", "explosion", "fairylock", "fakeout", "fling", "fly", "followme", "focuspunch", "frenzyplant", "futuresight", "grudge", "healblock", "healingwish", "hyperbeam", "iceball", "imprison", "ingrain", "instruct", "leechseed", "lunardance", "meanlook", "metronome", "mimic", "mirrormove", "noretreat", "octolock", "outrage", "partingshot", "perishsong", "petaldance", "pollenpuff", "protect", "pursuit", "rage", "razorwind", "revivalblessing", "roar", "rollout", "selfdestruct", "shedtail", "skullbash", "skydrop", "sleeptalk", "snore", "solarbeam", "spiderweb", "spite", "substitute", "taunt", "teleport", "terastarstorm", "thrash", "throatchop", "torment", "transform", "trick", "uproar", "uturn", "voltswitch", "whirlpool", "wrap", "bind", "clamp", "firespin", "sing", "sleeppowder", "thunderwave", "jawlock", "assist", "beatup"]  # fmt: skip
-_DECISIVE_ABILITIES = ["arenatrap", "shadowtag", "magnetpull", "commander", "imposter", "illusion", "truant", "zerotohero", "regenerator", "wimpout", "emergencyexit", "moody", "cursedbody", "dancer", "neutralizinggas", "costar"]
-_DECISIVE_ITEMS = ["choiceband", "choicescarf", "choicespecs", "assaultvest", "ejectbutton", "ejectpack", "redcard", "leppaberry", "whiteherb", "mentalherb", "powerherb", "shedshell", "focussash", "custapberry"]
+_DECISIVE = (
+    "allyswitch attract batonpass beakblast bide binddown bounce chillyreception copycat "
+    "curse destinybond dig disable dive dynamaxcannon encore explosion fairylock fakeout "
+    "fling fly followme focuspunch frenzyplant futuresight grudge healblock healingwish "
+    "hyperbeam iceball imprison ingrain instruct leechseed lunardance meanlook metronome "
+    "mimic mirrormove noretreat octolock outrage partingshot perishsong petaldance pollenpuff "
+    "protect pursuit rage razorwind revivalblessing roar rollout selfdestruct shedtail "
+    "skullbash skydrop sleeptalk snore solarbeam spiderweb spite substitute taunt teleport "
+    "terastarstorm thrash throatchop torment transform trick uproar uturn voltswitch "
+    "whirlpool wrap bind clamp firespin sing sleeppowder thunderwave jawlock assist beatup "
+)
+_DECISIVE_ABILITIES = (
+    "arenatrap shadowtag magnetpull commander imposter illusion truant zerotohero regenerator "
+    "wimpout emergencyexit moody cursedbody dancer neutralizinggas costar "
+)
+_DECISIVE_ITEMS = (
+    "choiceband choicescarf choicespecs assaultvest ejectbutton ejectpack redcard leppaberry "
+    "whiteherb mentalherb powerherb shedshell focussash custapberry "
+)
 
 
 def variety_team(format: Format, rng: np.random.Generator) -> str:
@@ -65,7 +81,7 @@ def _item(dex: Dex, format: Format, rng: np.random.Generator) -> Item | None:
     elif "zmove" in format.gimmicks and pick < 0.6:
         items = [item for item in items if item.z_move]
     elif pick < 0.8:
-        items = [dex.items[name] for name in _DECISIVE_ITEMS if name in dex.items] or items
+        items = [dex.items[name] for name in _DECISIVE_ITEMS.split() if name in dex.items]
     return _one(items, rng)
 
 
@@ -75,7 +91,7 @@ def _ability(dex: Dex, species: str, rng: np.random.Generator) -> str:
         return ""
     if rng.random() < 0.6:
         return _one(own, rng)
-    decisive = [name for name in _DECISIVE_ABILITIES if name in dex.abilities]
+    decisive = [name for name in _DECISIVE_ABILITIES.split() if name in dex.abilities]
     return _one(decisive if rng.random() < 0.6 else list(dex.abilities), rng)
 
 
@@ -88,7 +104,7 @@ def _usable(dex: Dex) -> list[Move]:
 
 
 def _moves(dex: Dex, rng: np.random.Generator) -> list[str]:
-    decisive = [name for name in _DECISIVE if name in dex.moves]
+    decisive = [name for name in _DECISIVE.split() if name in dex.moves]
     names = [move.id for move in _usable(dex)]
     count = int(rng.choice([1, 4, 4, 4, 4, 4]))
     chosen = [_one(decisive if rng.random() < 0.5 else names, rng) for _ in range(count)]
