@@ -1,79 +1,73 @@
 """Names of the effects a state can carry, with the generations that have them.
 
-The simulator keeps no table of these, so they are written down here: each word is what
-`to_id` makes of the effect's protocol name.  Order is part of the vocabulary's meaning:
-append, never reorder.
+The simulator keeps no table of these: they are the names its `-start`, `-singleturn`,
+`-singlemove`, `-sidestart`, `-fieldstart` and `-weather` messages carry, as ids.  Order is part
+of the vocabulary's meaning: append, never reorder.
 """
 
 from __future__ import annotations
 
-# first generation → names of effects on one active Pokémon
-_VOLATILES: dict[int, str] = {
-    1: """bide bind clamp confusion disable firespin flinch focusenergy leechseed lightscreen
-        lockedmove mimic minimize mist mustrecharge partiallytrapped rage reflect substitute
-        transform trapped typechange wrap""",
-    2: """attract curse defensecurl destinybond doomdesire encore endure foresight futuresight
-        lockon magnitude mindreader nightmare perish protect
-        safeguard sketch spite struggle whirlpool""",
-    3: """charge flashfire focuspunch followme grudge helpinghand imprison ingrain magiccoat
-        mudsport sandtomb skillswap snatch stockpile taunt torment
-        uproar watersport yawn""",
-    4: """aquaring embargo feint gastroacid gravity healblock magmastorm magnetrise miracleeye
-        powertrick roost slowstart""",
-    5: """autotomize illusion quickguard ragepowder skydrop smackdown telekinesis wideguard""",
-    6: """craftyshield electrify fairylock infestation kingsshield matblock powder spikyshield
-        typeadd""",
-    7: """banefulbunker beakblast disguise instruct laserfocus shelltrap spotlight throatchop""",
-    8: """dynamax gmaxcentiferno gmaxchistrike gmaxsandblast gulpmissile iceface maxguard noretreat
-        obstruct octolock powershift snaptrap tarshot thundercage""",
-    9: """burningbulwark commander cudchew dragoncheer fallen glaiverush protosynthesis
-        protosynthesisatk protosynthesisdef protosynthesisspa protosynthesisspd
-        protosynthesisspe quarkdrive quarkdriveatk quarkdrivedef quarkdrivespa quarkdrivespd
-        quarkdrivespe saltcure silktrap supremeoverlord syrupbomb""",
+Table = dict[tuple[int, int], str]  # (first, last generation) → words
+
+# Effects on one active Pokémon.
+_VOLATILES: Table = {
+    (1, 1): "lightscreen reflect",
+    (1, 2): "mist",
+    (1, 9): "bide confusion disable focusenergy leechseed rage substitute",
+    (2, 9): """attract curse destinybond encore endure foresight nightmare partiallytrapped perish
+        protect trapped""",
+    (3, 5): "mudsport watersport",
+    (3, 9): """charge flashfire focuspunch followme grudge helpinghand imprison ingrain magiccoat
+        snatch stockpile taunt torment uproar yawn""",
+    (4, 9): "aquaring embargo healblock magnetrise miracleeye powertrick roost slowstart",
+    (5, 9): "autotomize quickguard ragepowder smackdown telekinesis wideguard",
+    (6, 9): "craftyshield electrify matblock powder",
+    (7, 9): "beakblast instruct laserfocus shelltrap spotlight throatchop",
+    (8, 9): "dynamax gmaxchistrike maxguard noretreat octolock powershift tarshot",
+    (9, 9): """dragoncheer fallen glaiverush protosynthesisatk protosynthesisdef protosynthesisspa
+        protosynthesisspd protosynthesisspe quarkdriveatk quarkdrivedef quarkdrivespa
+        quarkdrivespd quarkdrivespe saltcure syrupbomb""",
 }
 
-# first generation → names of effects on one side of the field
-_CONDITIONS: dict[int, str] = {
-    2: "lightscreen reflect safeguard spikes",
-    3: "mist",
-    4: "luckychant stealthrock tailwind toxicspikes",
-    5: "firepledge grasspledge quickguard waterpledge wideguard",
-    6: "craftyshield matblock stickyweb",
-    7: "auroraveil",
-    8: "gmaxcannonade gmaxsteelsurge gmaxvinelash gmaxvolcalith gmaxwildfire",
+# Effects on one side of the field.
+_CONDITIONS: Table = {
+    (2, 9): "lightscreen reflect safeguard spikes",
+    (3, 9): "mist",
+    (4, 9): "luckychant stealthrock tailwind toxicspikes",
+    (5, 9): "firepledge grasspledge waterpledge",
+    (6, 9): "stickyweb",
+    (7, 9): "auroraveil",
+    (8, 9): "gmaxcannonade gmaxsteelsurge gmaxvinelash gmaxvolcalith gmaxwildfire",
 }
 
-# first generation → names of effects waiting on one slot
-_SLOT_CONDITIONS: dict[int, str] = {
-    2: "futuremove futuresight",
-    3: "doomdesire wish",
-    4: "healingwish lunardance",
-    7: "healreplacement",
-    9: "revivalblessing",
+# Effects waiting on one slot.
+_SLOT_CONDITIONS: Table = {
+    (2, 9): "futuresight",
+    (3, 9): "doomdesire wish",
+    (4, 9): "healingwish lunardance",
 }
 
-# first generation → names of effects on the whole field
-_FIELDS: dict[int, str] = {
-    3: "mudsport watersport",
-    4: "gravity trickroom",
-    5: "magicroom wonderroom",
-    6: "electricterrain fairylock grassyterrain mistyterrain",
-    7: "psychicterrain",
-    8: "neutralizinggas",
+# Effects on the whole field.
+_FIELDS: Table = {
+    (4, 9): "gravity trickroom",
+    (5, 9): "magicroom wonderroom",
+    (6, 9): "electricterrain grassyterrain mistyterrain mudsport watersport",
+    (7, 9): "psychicterrain",
+    (8, 9): "neutralizinggas",
 }
 
-_WEATHERS: dict[int, str] = {
-    2: "raindance sandstorm sunnyday",
-    3: "hail",
-    6: "deltastream desolateland primordialsea",
-    9: "snowscape",
+_WEATHERS: Table = {
+    (2, 9): "raindance sandstorm sunnyday",
+    (3, 9): "hail",
+    (6, 9): "deltastream desolateland primordialsea",
+    (9, 9): "snowscape",
 }
 
-_GIMMICKS: dict[int, str] = {
-    6: "mega megax megay",
-    7: "ultra zmove",
-    8: "dynamax",
-    9: "tera",
+_GIMMICKS: Table = {
+    (6, 9): "mega megax megay",
+    (7, 9): "ultra zmove",
+    (8, 9): "dynamax",
+    (9, 9): "tera",
 }
 
 _TABLES = {
@@ -84,9 +78,11 @@ _TABLES = {
     "weathers": _WEATHERS,
     "gimmicks": _GIMMICKS,
 }
+KINDS = tuple(_TABLES)
 
 
-def effect_words(kind: str, gen: int) -> tuple[str, ...]:
-    """The names of one kind of effect that exist in a generation, in a fixed order."""
-    table = _TABLES[kind]
-    return tuple(word for first, words in table.items() if first <= gen for word in words.split())
+def effect_words(kind: str, gen: int | None = None) -> tuple[str, ...]:
+    """The names of one kind of effect in a generation (None: in any), in a fixed order."""
+    table = _TABLES[kind].items()
+    spans = [words for (first, last), words in table if gen is None or first <= gen <= last]
+    return tuple(word for words in spans for word in words.split())

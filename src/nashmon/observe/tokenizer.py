@@ -50,8 +50,8 @@ def move_word(move_id: str) -> str:
 
 
 def type_word(type_id: str) -> str:
-    """A type's word."""
-    return type_id or TYPELESS
+    """A type's word; "" and "???" are typeless."""
+    return type_id if type_id.isalpha() else TYPELESS
 
 
 @dataclass(frozen=True)
@@ -99,5 +99,5 @@ def tokenizer() -> Tokenizer:
         words.update(move_word(name) for name in dex.moves)
         words.update(letters(name) for name in (*dex.items, *dex.abilities))
     for kind in ("volatiles", "conditions", "weathers"):
-        words.update(letters(word) for word in effect_words(kind, 9))
+        words.update(letters(word) for word in effect_words(kind))
     return Tokenizer((*_MARKS, *formats, *sorted(words)))

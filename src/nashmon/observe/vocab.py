@@ -10,7 +10,7 @@ from hashlib import sha256
 from nashmon.core.dex import get_dex
 from nashmon.core.errors import NashmonError
 from nashmon.core.state import STATUSES
-from nashmon.observe.effects import effect_words
+from nashmon.observe.effects import KINDS, effect_words
 from nashmon.observe.spec import VocabSpec
 
 VERSION = 1
@@ -64,7 +64,7 @@ class _Ids(dict[str, int]):
     def __init__(self, vocab: Vocabulary, strict: bool, offset: int) -> None:
         super().__init__({word: index + offset for word, index in vocab.ids.items()})
         if not offset:
-            self[""] = EMPTY
+            self[""] = self["???"] = EMPTY  # "???" is the type of the typeless
         self._vocab = vocab
         self._unknown = None if strict else UNKNOWN + offset
 
@@ -93,6 +93,6 @@ def vocabularies(mod: str) -> dict[str, Vocabulary]:
         "types": sorted(dex.types),
         "statuses": STATUSES,
     }
-    for kind in ("volatiles", "conditions", "slot_conditions", "fields", "weathers", "gimmicks"):
+    for kind in KINDS:
         tables[kind] = effect_words(kind, dex.gen)
     return {name: _table(name, words) for name, words in tables.items()}
