@@ -1,0 +1,308 @@
+"""`Tracker`: one player's view of one battle, from protocol lines and requests to states.
+
+poke-env parses the protocol; `tracker_lines` corrects it where it is wrong or too coarse.  Parts
+of a state that did not change are the same objects as in the state before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nashmon.core.errors import SimulatorError
+from nashmon.core.formats import get_format
+from nashmon.core.state import Phase, Result, UniversalPokemon, UniversalSide, UniversalState
+from nashmon.sim.tracker_battle import HAZARDS, track
+from nashmon.sim.tracker_lines import HANDLERS
+from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
+from nashmon.sim.tracker_view import effects, move_order, pokemon_view, request_move
+
+ROLES = ("p1", "p2")
+# Request key → gimmick; where a request offers several, the first one here.
+GIMMICKS = (
+    ("canTerastallize", "tera"),
+    ("canDynamax", "dynamax"),
+    ("canMegaEvo", "mega"),
+    ("canMegaEvoX", "megax"),
+    ("canMegaEvoY", "megay"),
+    ("canUltraBurst", "ultra"),
+    ("canZMove", "zmove"),
+)
+
+
+class Tracker:
+    """Feed it what one player receives; ask it for what that player knows."""
+
+    def __init__(self, format_id: str, seat: int, name: str, foe_name: str = "") -> None:
+        self.format = get_format(format_id)
+        self.seat = seat
+        self.name = name
+        self.foe_name = foe_name
+        self._role = ROLES[seat]
+        self._foe_role = ROLES[1 - seat]
+        self._battle = track(self.format, self._role, name)
+        self._num_slots = len(self._battle.letters)
+        self._own: list[TrackedPokemon] = []  # in the order of the request
+        self._request: dict[str, Any] = {}
+        self._result: Result | None = None
+        self._shown: set[TrackedPokemon] = set()  # active in the last state
+        self._sides: dict[str, UniversalSide] = {}
+        self._state: UniversalState | None = None
+
+    def feed(self, lines: Iterable[str]) -> None:
+        """Take the protocol lines that this player received."""
+        self._state = None
+        battle = self._battle
+        handlers = HANDLERS
+        for line in lines:
+            parts = line.split("|")
+            if len(parts) < 2 or parts[0]:
+                continue  # chat-like text without a command
+            try:
+                handler = handlers[parts[1]]
+            except KeyError:
+                self._feed_other(parts)
+                continue
+            if handler is not None:
+                handler(battle, parts)
+
+    def _feed_other(self, parts: list[str]) -> None:
+        if parts[1] == "win":
+            self._result = "win" if parts[2] == self.name else "loss"
+        elif parts[1] == "tie":
+            self._result = "draw"
+        else:
+            raise SimulatorError(f"unknown protocol line {'|'.join(parts)!r}")
+
+    def request(self, request: dict[str, Any]) -> None:
+        """Take the request that this player received; it is kept, not copied."""
+        self._state = None
+        self._request = request
+        entries = request["side"]["pokemon"]
+        if not request.get("teamPreview"):
+            self._place_own(entries)
+        self._own = [self._update_own(entry) for entry in entries]
+        for mon, offer in zip(self._own, request.get("active") or (), strict=False):
+            if offer is not None:
+                self._offer(mon, offer)
+
+    def _update_own(self, entry: dict[str, Any]) -> TrackedPokemon:
+        ident = entry["ident"]
+        mon = self._battle.team.get(ident) or self._own_member(entry)
+        if mon.entry == entry:
+            return mon
+        mon.entry = entry
+        mon.changed = True
+        mon.set_hp_status(entry["condition"])
+        mon._update_from_details(entry["details"])
+        mon._item = entry["item"]
+        mon._ability = entry["baseAbility"]
+        mon._temporary_ability = entry.get("ability", entry["baseAbility"])
+        mon._terastallized_type = entry.get("teraType", "").lower() or None
+        mon._terastallized = bool(entry.get("terastallized"))
+        mon.commanding = entry.get("commanding", False)
+        moves = [request_move(move) for move in entry["moves"]]
+        for move in moves:
+            if move not in mon.slots:
+                full = self._battle.max_pp(move) or COPIED_PP
+                mon.slots[move] = [COPIED_PP] * 2 if mon.transformed_now else [full, full]
+        mon.legal = tuple(sorted(moves, key=move_order))
+        return mon
+
+    def _own_member(self, entry: dict[str, Any]) -> TrackedPokemon:
+        return self._battle.member(self._role, entry["ident"][4:], entry["details"])
+
+    def _place_own(self, entries: list[dict[str, Any]]) -> None:
+        """The request tells the truth about who stands where, whatever disguise was shown."""
+        battle = self._battle
+        for entry, letter in zip(entries, battle.letters, strict=False):
+            if entry["active"]:
+                place = self._role + letter
+                mon = battle.team.get(entry["ident"]) or self._own_member(entry)
+                if battle.occupants.get(place) is not mon:
+                    battle.stand(place, mon)
+                mon.disabled = ()
+
+    def _offer(self, mon: TrackedPokemon, offer: dict[str, Any]) -> None:
+        """PP and what cannot be chosen, of an active Pokémon."""
+        open_moves = []
+        for move in offer["moves"]:
+            move_id = move["id"]
+            slot = mon.reveal(move_id)
+            if slot is None:
+                continue  # Struggle, Recharge …
+            if "pp" in move:
+                slot[0] = move["pp"]
+                slot[1] = move["maxpp"]
+            if not move.get("disabled"):
+                open_moves.append(move_order(move_id))
+        legal = mon.legal or ()
+        mon.disabled = tuple([move for move in legal if move_order(move) not in open_moves])
+
+    def state(self) -> UniversalState:
+        """What the player knows now; the same object until something new arrives."""
+        if self._state is None:
+            self._state = self._build()
+        return self._state
+
+    def rebuild(self) -> UniversalState:
+        """The state made anew from everything known, for checks of `state`."""
+        for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
+            mon.view = None
+        self._sides = {}
+        self._state = None
+        return self.state()
+
+    def _build(self) -> UniversalState:
+        battle, request = self._battle, self._request
+        phase = self._phase()
+        reviving = phase == "switch" and any(
+            entry.get("reviving") for entry in request["side"]["pokemon"]
+        )
+        shown: set[TrackedPokemon] = set()
+        own = self._own_side(phase == "preview", reviving, shown)
+        foe = self._foe_side(shown)
+        self._shown = shown
+        weather, begun = next(iter(battle._weather.items()), (None, battle.turn))
+        return UniversalState(
+            self.format.id,
+            battle.gen,
+            "singles" if self._num_slots == 1 else "doubles",
+            battle.turn,
+            phase,
+            own,
+            foe,
+            weather,
+            battle.turn - begun,
+            effects(battle._fields, battle.turn),
+            self._force_switch(phase),
+            *self._limits(phase),
+            reviving,  # type: ignore[arg-type,call-arg]  # the three limits come first
+            self._result,
+        )
+
+    def _phase(self) -> Phase:
+        request = self._request
+        if self._result is not None:
+            return "end"
+        if request.get("teamPreview"):
+            return "preview"
+        if request.get("forceSwitch"):
+            return "switch"
+        return "move" if request.get("active") else "wait"
+
+    def _force_switch(self, phase: Phase) -> tuple[bool, ...]:
+        if phase != "switch":
+            return (False,) * self._num_slots
+        return tuple(self._request["forceSwitch"])
+
+    def _limits(self, phase: Phase) -> tuple[tuple[Any, ...], ...]:
+        """Per own slot: trapped, maybe trapped, gimmick on offer."""
+        if phase != "move":
+            return (False,) * self._num_slots, (False,) * self._num_slots, (None,) * self._num_slots
+        offers = [offer or {} for offer in self._request["active"]]
+        return (
+            tuple([bool(offer.get("trapped")) for offer in offers]),
+            tuple([bool(offer.get("maybeTrapped")) for offer in offers]),
+            tuple([_gimmick(offer) for offer in offers]),
+        )
+
+    def _view(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
+        old = mon.view
+        if old is not None and not (mon.changed or active or mon in self._shown):
+            return old
+        new = pokemon_view(mon, self._battle.turn, active)
+        mon.changed = False
+        if new != old:
+            mon.view = new
+            return new
+        assert old is not None
+        return old
+
+    def _own_side(self, preview: bool, reviving: bool, shown: set[TrackedPokemon]) -> UniversalSide:
+        battle = self._battle
+        mons = self._own or list(battle.team.values())
+        standing: list[TrackedPokemon | None] = [None] * self._num_slots
+        if not preview:
+            standing = [battle.occupants.get(self._role + letter) for letter in battle.letters]
+            if battle.turn and not mons[0].selected:
+                for mon in mons:
+                    mon.selected = mon.changed = True
+        return self._side(self._role, mons, standing, reviving, shown)
+
+    def _foe_side(self, shown: set[TrackedPokemon]) -> UniversalSide:
+        battle = self._battle
+        mons = battle.foes()
+        standing = [battle.occupants.get(self._foe_role + letter) for letter in battle.letters]
+        self._select_foes(mons)
+        return self._side(self._foe_role, mons, standing, False, shown)
+
+    def _select_foes(self, mons: list[TrackedPokemon]) -> None:
+        """Who was seen was brought; when all that were brought are seen, the others were not."""
+        battle = self._battle
+        known = [mon for mon in mons if mon._revealed]
+        complete = battle.turn > 0 and len(known) >= battle._team_size.get(self._foe_role, 99)
+        for mon in mons:
+            selected = True if mon._revealed else (False if complete else None)
+            if mon.selected is not selected:
+                mon.selected = selected
+                mon.changed = True
+
+    def _side(
+        self,
+        role: str,
+        mons: list[TrackedPokemon],
+        standing: list[TrackedPokemon | None],
+        reviving: bool,
+        shown: set[TrackedPokemon],
+    ) -> UniversalSide:
+        battle = self._battle
+        turn = battle.turn
+        active = tuple([None if mon is None else self._view(mon, True) for mon in standing])
+        bench = [(mon.order, self._view(mon, False)) for mon in mons if mon not in standing]
+        bench.sort(key=lambda pair: (pair[1].fainted is not reviving, pair[0]))
+        shown.update([mon for mon in standing if mon is not None])
+        conditions = battle._conditions(role)
+        facts = (
+            active,
+            tuple([view for _, view in bench]),
+            _aged(conditions, turn),
+            tuple(
+                [
+                    tuple(sorted(battle.slot_conditions.get(role + letter, ())))
+                    for letter in battle.letters
+                ]
+            ),
+            battle._team_size.get(role, len(mons)),
+            sum([mon._status is FAINTED for mon in mons]),
+            tuple(sorted(battle.gimmicks[role])),
+            _dynamax_turns(standing, turn),
+            tuple(battle.preview[role]),
+        )
+        old = self._sides.get(role)
+        side = UniversalSide(*facts)
+        if side == old:
+            return old
+        self._sides[role] = side
+        return side
+
+
+def _aged(conditions: dict[str, int], turn: int) -> tuple[tuple[str, int], ...]:
+    if not conditions:
+        return ()
+    counts = [(k, v if k in HAZARDS else turn - v) for k, v in conditions.items()]
+    return tuple(sorted(counts))
+
+
+def _gimmick(offer: dict[str, Any]) -> str | None:
+    for key, gimmick in GIMMICKS:
+        if offer.get(key):
+            return gimmick
+    return None
+
+
+def _dynamax_turns(standing: list[TrackedPokemon | None], turn: int) -> int | None:
+    for mon in standing:
+        if mon is not None and "dynamax" in mon.volatiles:
+            return max(0, 3 - (turn - mon.volatiles["dynamax"]))
+    return None

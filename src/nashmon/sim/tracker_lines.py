@@ -1,0 +1,491 @@
+"""What becomes of each kind of protocol line: skipped, parsed by poke-env, or corrected here.
+
+Each correction is a small function of the battle and the split line, and has a test with a short
+transcript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nashmon.core.dex import to_id
+from nashmon.sim.tracker_battle import Tracking
+from nashmon.sim.tracker_pokemon import TOXIC, UNKNOWN_ITEM, TrackedPokemon, effect_id
+
+Handler = Callable[[Tracking, list[str]], None]
+
+# Causes of a `move` line for which its PP is paid all the same.
+_PAID = frozenset({"", "pursuit", "round", "grasspledge", "firepledge", "waterpledge", "instruct"})
+# Causes that make a Pokémon use a move of its own without PP.
+_OWN_AND_FREE = frozenset({"lockedmove", "sleeptalk"})
+_ONE_FOE = frozenset({"adjacentFoe", "any", "normal", "randomNormal", "scripted"})
+_ALL_FOES = frozenset({"all", "allAdjacent", "allAdjacentFoes", "foeSide"})
+_TRAPS = """bind clamp firespin gmaxcentiferno gmaxsandblast infestation magmastorm sandtomb
+    snaptrap thundercage whirlpool wrap"""
+_PARTIAL_TRAPS = frozenset(_TRAPS.split())
+_TAKERS = frozenset({"bestow", "covet", "magician", "pickpocket", "thief"})
+_SWITCH_CURES = frozenset({"healingwish", "lunardance"})
+
+
+def _tag(parts: list[str], name: str) -> str:
+    """The text after "[from] " or "[of] ", "" without such a tag."""
+    for part in parts:
+        if part.startswith(name):
+            return part[len(name) :].lstrip()
+    return ""
+
+
+def _with_cause(battle: Tracking, parts: list[str]) -> None:
+    """poke-env, then the ability or item that the line names as its cause."""
+    battle.parse_message(parts)
+    reveal_cause(battle, parts)
+
+
+def reveal_cause(battle: Tracking, parts: list[str]) -> None:
+    """An effect's ability or item becomes known; it belongs to "[of]", else to the subject."""
+    cause = _tag(parts, "[from]")
+    kind, _, name = cause.partition(": ")
+    if kind not in ("ability", "item"):
+        return
+    owner = _tag(parts, "[of]")
+    # Healing names the healed Pokémon first even where "[of]" is someone else.
+    if not owner or (parts[1] in ("-heal", "-item") and name not in ("Hospitality", "Frisk")):
+        owner = parts[2]
+    if ": " not in owner:
+        return
+    mon = battle.get_pokemon(owner)
+    if kind == "ability":
+        mon.ability = name
+    elif mon._item == UNKNOWN_ITEM:  # a consumed item is already known to be gone
+        mon.item = name
+
+
+def _move(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    name = parts[3]
+    move = to_id(name[2:] if name.startswith("Z-") else name)
+    cause = effect_id(_tag(parts, "[from]")) if "[from]" in "".join(parts[4:]) else ""
+    mon.act()
+    mon.last_move_id = move
+    battle.mover, battle.mover_target = mon, parts[4][:3] if len(parts) > 4 else ""
+    known = battle.dex.moves.get(move)
+    mon.protects = mon.protects + 1 if known is not None and known.stalling else 0
+    if cause in _PAID:
+        slot = mon.reveal(move)
+        if slot is not None:
+            slot[0] = max(0, slot[0] - 1 - _pressure(battle, parts, move))
+    elif cause in _OWN_AND_FREE or cause == move:
+        mon.reveal(move)
+    if cause in mon.slots and cause != move:
+        slot = mon.slots[cause]
+        slot[0] = max(0, slot[0] - _pressure(battle, parts, move))
+    if cause and ("ability: " in parts[-1] or "ability: " in parts[-2]):
+        reveal_cause(battle, parts)
+    if move == "wish" or move in _SWITCH_CURES:
+        battle.slot_conditions.setdefault(parts[2][:3], {})[move] = battle.turn
+
+
+def _pressure(battle: Tracking, parts: list[str], move: str) -> int:
+    """Extra PP that known Pressure costs: one for each Pokémon aimed at."""
+    if battle.gen < 3:
+        return 0
+    known = battle.dex.moves.get(move)
+    places = battle.foe_slots(parts[2])
+    if known is None:
+        return 0
+    if known.target in _ONE_FOE:
+        aimed = parts[4][:3] if len(parts) > 4 else ""
+        places = [place for place in places if place == aimed]
+    elif known.target not in _ALL_FOES:
+        return 0
+    mons = [battle.occupants.get(place) for place in places]
+    return sum(1 for mon in mons if mon is not None and mon._current_hp and _presses(mon))
+
+
+def _presses(mon: TrackedPokemon) -> bool:
+    return bool(mon.ability == "pressure")
+
+
+def _cant(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    mon.cant_move()
+    reason = parts[3]
+    if reason == "slp":
+        mon.status_turns += 1
+    elif reason.startswith("ability: "):
+        battle.get_pokemon(_tag(parts, "[of]") or parts[2]).ability = reason[9:]
+    if len(parts) > 4 and not parts[4].startswith("["):
+        mon.reveal(to_id(parts[4]))
+
+
+def _fail(battle: Tracking, parts: list[str]) -> None:
+    if len(parts) > 2 and ": " in parts[2]:
+        mon = battle.get_pokemon(parts[2])
+        mon.protects = 0
+        if mon is battle.mover and mon.last_move_id == "wish":
+            waiting = battle.slot_conditions.get(parts[2][:3], {})
+            if waiting.get("wish") == battle.turn:
+                del waiting["wish"]
+        reveal_cause(battle, parts)
+
+
+def _switch(battle: Tracking, parts: list[str]) -> None:
+    place, _, name = parts[2].partition(": ")
+    out = battle.occupants.get(place)
+    cause = effect_id(_tag(parts[5:], "[from]")) if len(parts) > 5 else ""
+    passed = None
+    if out is not None:
+        if cause in ("batonpass", "shedtail"):
+            passed = out.passed_on(cause == "shedtail")
+        _leave(battle, place, out)
+        out.switch_out()
+    mon = battle.member(place[:2], name, parts[3])
+    mon.changed = True
+    mon.switch_in(parts[3])
+    mon.set_hp_status(parts[4])
+    if passed is not None:
+        mon._boosts, mon.volatiles, mon.counts = passed
+    battle.occupants[place] = mon
+    battle._named.clear()
+
+
+def _leave(battle: Tracking, place: str, mon: TrackedPokemon) -> None:
+    """Effects on others that end when a Pokémon leaves the field or faints."""
+    for slot, trapper in list(battle.trappers.items()):
+        if trapper is mon or slot == place:
+            del battle.trappers[slot]
+            if slot in battle.occupants:
+                battle.occupants[slot].volatiles.pop("trapped", None)
+    partner = battle.partner(place)
+    if partner is not None:
+        partner.commanding = False
+
+
+def _faint(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    _leave(battle, parts[2][:3], mon)
+    mon.faint()
+
+
+def _damage(battle: Tracking, parts: list[str]) -> None:
+    battle.parse_message(parts)
+    if len(parts) > 4:
+        if parts[4] == "[from] psn":
+            mon = battle.get_pokemon(parts[2])
+            if mon._status is TOXIC:
+                mon.status_turns += 1
+        reveal_cause(battle, parts)
+
+
+def _heal(battle: Tracking, parts: list[str]) -> None:
+    battle.parse_message(parts)
+    if len(parts) > 4:
+        cause = effect_id(parts[4][7:])
+        if cause == "poisonheal" and battle.get_pokemon(parts[2])._status is TOXIC:
+            battle.get_pokemon(parts[2]).status_turns += 1
+        elif cause == "wish" or cause in _SWITCH_CURES:
+            battle.slot_conditions.get(parts[2][:3], {}).pop(cause, None)
+        reveal_cause(battle, parts)
+
+
+def _start(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    effect = effect_id(parts[3])
+    if effect == "typechange":
+        source = _tag(parts, "[of]")
+        if "/" in parts[4] or not parts[4].startswith("["):
+            mon.changed_types = tuple(to_id(name) or "???" for name in parts[4].split("/"))
+        elif source:
+            mon.changed_types = battle.get_pokemon(source).types
+        mon.added_type = None
+    elif effect == "typeadd":
+        mon.added_type = to_id(parts[4])
+    elif effect == "mimic":
+        mon.mimic(to_id(parts[4]))
+    elif effect in ("futuresight", "doomdesire"):
+        place = battle.mover_target or battle.foe_slots(parts[2])[0]
+        battle.slot_conditions.setdefault(place, {})[effect] = battle.turn
+    else:
+        mon.begin(parts[3])
+        if effect == "disable" and len(parts) > 4:
+            move = to_id(parts[4])
+            mon.reveal(move)
+            mon.disabled = (move,)
+        elif effect == "dynamax":
+            battle.gimmicks[parts[2][:2]].add("dynamax")
+    reveal_cause(battle, parts)
+    if parts[3].startswith("ability: "):
+        mon.ability = parts[3][9:]
+
+
+def _end(battle: Tracking, parts: list[str]) -> None:
+    effect = effect_id(parts[3])
+    if effect == "neutralizinggas":
+        battle._field_end(effect)
+    elif effect in ("futuresight", "doomdesire"):
+        battle.slot_conditions.get(parts[2][:3], {}).pop(effect, None)
+    else:
+        mon = battle.get_pokemon(parts[2])
+        mon.end_effect("partiallytrapped" if effect in _PARTIAL_TRAPS else parts[3])
+
+
+def _single_turn(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    mon.begin(parts[3])
+    mon.turn_effects.append(effect_id(parts[3]))
+
+
+def _single_move(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    mon.begin(parts[3])
+    mon.move_effects.append(effect_id(parts[3]))
+
+
+def _anim(battle: Tracking, parts: list[str]) -> None:
+    """A two-turn move that strikes at once (Power Herb, sun)."""
+    battle.get_pokemon(parts[2]).preparing_id = None
+
+
+def _activate(battle: Tracking, parts: list[str]) -> None:
+    if ": " not in parts[2]:
+        return
+    mon = battle.get_pokemon(parts[2])
+    kind, _, _name = parts[3].rpartition(": ")
+    effect = effect_id(parts[3])
+    if effect in _ACTIVATED:
+        _ACTIVATED[effect](battle, parts)
+    elif effect in _PARTIAL_TRAPS:
+        mon.begin("partiallytrapped")
+    if kind == "ability" and mon.ability != effect:
+        mon.ability = effect
+    elif kind == "item" and mon._item == UNKNOWN_ITEM and "[consumed]" not in parts:
+        mon.item = effect
+
+
+def _activate_trapped(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).begin("trapped")
+    if battle.mover is not None:
+        battle.trappers[parts[2][:3]] = battle.mover
+
+
+def _activate_commander(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).commanding = True
+
+
+def _activate_mimic(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).mimic(to_id(parts[4]))
+
+
+def _activate_spite(battle: Tracking, parts: list[str]) -> None:
+    slot = battle.get_pokemon(parts[2]).reveal(to_id(parts[4]))
+    if slot is not None:
+        slot[0] = max(0, slot[0] - int(parts[5]))
+
+
+def _activate_berry(battle: Tracking, parts: list[str]) -> None:
+    slot = battle.get_pokemon(parts[2]).reveal(to_id(parts[4]))
+    if slot is not None:
+        slot[0] = min(slot[1], slot[0] + (5 if battle.gen == 2 else 10))
+
+
+def _activate_poltergeist(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).item = parts[4]
+
+
+def _activate_forewarn(battle: Tracking, parts: list[str]) -> None:
+    owner = _tag(parts, "[of]")
+    if owner:
+        battle.get_pokemon(owner).reveal(to_id(parts[4]))
+
+
+def _activate_contagion(battle: Tracking, parts: list[str]) -> None:
+    """Mummy and Lingering Aroma replace the ability of "[of]", which they name."""
+    victim = battle.get_pokemon(_tag(parts, "[of]") or parts[4])
+    _replace_ability(victim, parts[4].removeprefix("[ability] "), effect_id(parts[3]))
+
+
+def _activate_wandering_spirit(battle: Tracking, parts: list[str]) -> None:
+    names = [part for part in parts[4:] if not part.startswith("[of]")]
+    mon, other = battle.get_pokemon(parts[2]), battle.get_pokemon(_tag(parts, "[of]"))
+    gained = names[0].removeprefix("[ability] ") if names else other.ability
+    mon.temporary_ability = gained
+    _replace_ability(other, gained, "wanderingspirit")
+
+
+def _activate_skill_swap(battle: Tracking, parts: list[str]) -> None:
+    mon, other = battle.get_pokemon(parts[2]), battle.get_pokemon(_tag(parts, "[of]"))
+    names = [part.partition("] ")[2] or part for part in parts[4:] if part.startswith("[ability")]
+    names = names or [part for part in parts[4:] if part and not part.startswith("[")]
+    if len(names) == 2:
+        gained, given = names
+        _replace_ability(mon, given, gained)
+        _replace_ability(other, gained, given)
+    else:
+        mon.temporary_ability, other.temporary_ability = other.ability, mon.ability
+
+
+def _replace_ability(mon: TrackedPokemon, old: str | None, new: str | None) -> None:
+    if mon._ability is None and old:
+        mon.ability = old
+    mon.temporary_ability = new
+
+
+def _activate_symbiosis(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(_tag(parts, "[of]")).item = parts[4].removeprefix("[item] ")
+    battle.get_pokemon(parts[2])._item = None
+
+
+_ACTIVATED: dict[str, Handler] = {
+    "commander": _activate_commander,
+    "eeriespell": _activate_spite,
+    "forewarn": _activate_forewarn,
+    "gmaxdepletion": _activate_spite,
+    "leppaberry": _activate_berry,
+    "lingeringaroma": _activate_contagion,
+    "mimic": _activate_mimic,
+    "mummy": _activate_contagion,
+    "mysteryberry": _activate_berry,
+    "poltergeist": _activate_poltergeist,
+    "skillswap": _activate_skill_swap,
+    "spite": _activate_spite,
+    "symbiosis": _activate_symbiosis,
+    "trapped": _activate_trapped,
+    "wanderingspirit": _activate_wandering_spirit,
+}
+
+
+def _ability(battle: Tracking, parts: list[str]) -> None:
+    cause = _tag(parts, "[from]")
+    if cause.startswith("move: ") and len(parts) > 5:
+        old = parts[4] if not parts[4].startswith("[") else None
+        _replace_ability(battle.get_pokemon(parts[2]), old, to_id(parts[3]))
+    else:
+        battle.parse_message(parts)
+
+
+def _end_ability(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    if len(parts) > 3 and parts[3] and not parts[3].startswith("[") and mon._ability is None:
+        mon.ability = parts[3]
+    mon.temporary_ability = ""
+
+
+def _item(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).item = parts[3]
+    cause = effect_id(_tag(parts, "[from]"))
+    other = _tag(parts, "[of]")
+    if cause in _TAKERS and other:
+        battle.get_pokemon(other)._item = None
+    reveal_cause(battle, parts)
+
+
+def _weather(battle: Tracking, parts: list[str]) -> None:
+    if "[upkeep]" not in parts:
+        name = effect_id(parts[2])
+        battle._weather = {} if name == "none" else {name: battle.turn}
+        reveal_cause(battle, parts)
+
+
+def _copy_boost(battle: Tracking, parts: list[str]) -> None:
+    """The first Pokémon takes the stages of the second (poke-env has it the other way)."""
+    battle.get_pokemon(parts[2]).copy_boosts(battle.get_pokemon(parts[3]))
+
+
+def _gimmick(name: str, item_index: int) -> Handler:
+    def handle(battle: Tracking, parts: list[str]) -> None:
+        battle.gimmicks[parts[2][:2]].add(name)
+        if len(parts) > item_index > 0:
+            battle.get_pokemon(parts[2]).item = parts[item_index]
+
+    return handle
+
+
+def _primal(battle: Tracking, parts: list[str]) -> None:
+    if len(parts) > 3:
+        battle.get_pokemon(parts[2]).item = parts[3]
+
+
+def _terastallize(battle: Tracking, parts: list[str]) -> None:
+    battle.gimmicks[parts[2][:2]].add("tera")
+    battle.get_pokemon(parts[2]).terastallize(parts[3])
+
+
+def _details_change(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2])._update_from_details(parts[3])
+    reveal_cause(battle, parts)
+
+
+def _forme_change(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).forme_change(parts[3])
+    reveal_cause(battle, parts)
+
+
+def _transform(battle: Tracking, parts: list[str]) -> None:
+    mon = battle.get_pokemon(parts[2])
+    if _tag(parts, "[from]") == "ability: Imposter":
+        mon._ability = "imposter"
+    mon.transform(battle.get_pokemon(parts[3]))
+
+
+def _turn(battle: Tracking, parts: list[str]) -> None:
+    turn = int(parts[2])
+    battle.end_turn(turn)
+    for waiting in battle.slot_conditions.values():
+        for name, begun in list(waiting.items()):
+            # A Wish comes true at the end of the next turn, a Future Sight one turn later.
+            if turn - begun > {"wish": 1, "futuresight": 2, "doomdesire": 2}.get(name, turn):
+                del waiting[name]
+
+
+def _teamsize(battle: Tracking, parts: list[str]) -> None:
+    battle._team_size[parts[2]] = int(parts[3])
+
+
+_SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -miss
+    -notarget -nothing -ohko -resisted -supereffective -waiting -zbroken J L askreg b badge bigerror
+    c c: chat clearpoke debug deinit error expire gametype gen hidelines html inactive inactiveoff
+    init j join l leave message n name noinit player rated raw request rule sentchoice split start
+    t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink upkeep
+    warning"""
+_POKE_ENV = """-boost -clearallboost -clearboost -clearnegativeboost -clearpositiveboost
+    -curestatus -cureteam -enditem -fieldend -fieldstart -invertboost -mustrecharge -prepare
+    -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions -unboost poke
+    replace swap"""
+
+# None: the line has no effect on what a player knows.
+HANDLERS: dict[str, Handler | None] = {
+    "": None,
+    **dict.fromkeys(_SKIPPED.split()),
+    **dict.fromkeys(_POKE_ENV.split(), _with_cause),
+    "-ability": _ability,
+    "-activate": _activate,
+    "-anim": _anim,
+    "-block": _activate,
+    "-burst": _gimmick("ultra", 4),
+    "-copyboost": _copy_boost,
+    "-damage": _damage,
+    "-end": _end,
+    "-endability": _end_ability,
+    "-fail": _fail,
+    "-formechange": _forme_change,
+    "-heal": _heal,
+    "-immune": reveal_cause,
+    "-item": _item,
+    "-mega": _gimmick("mega", 4),
+    "-primal": _primal,
+    "-singlemove": _single_move,
+    "-singleturn": _single_turn,
+    "-start": _start,
+    "-terastallize": _terastallize,
+    "-transform": _transform,
+    "-weather": _weather,
+    "-zpower": _gimmick("zmove", 0),
+    "cant": _cant,
+    "detailschange": _details_change,
+    "drag": _switch,
+    "faint": _faint,
+    "move": _move,
+    "switch": _switch,
+    "teamsize": _teamsize,
+    "turn": _turn,
+}
