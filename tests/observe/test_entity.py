@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,14 @@ def test_columns_that_cannot_vary_are_absent_in_generation_one() -> None:
         assert name not in names
     assert not any("weather" in name or "condition" in name for name in names)
     assert sum(np.prod(array.shape) for array in spec.arrays) < 600
+
+
+def test_the_document_gives_the_formula_of_every_generation_one_column() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "observations.md").read_text()
+    for array in EntitySpace(get_format("gen1ou")).spec.arrays:
+        start = text.index(f"### `{array.name}`")
+        for index, column in enumerate(array.columns):
+            start = text.index(f"| {index} | {column.name} | {column.doc} |", start)
 
 
 # Every field of the state either changes the observation or is listed here with its reason.

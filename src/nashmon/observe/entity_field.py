@@ -63,7 +63,8 @@ class FieldWriter:
         dense += state.trapped
         if f.has_abilities:
             dense += state.maybe_trapped
-        dense += [own.team_size / 8, own.num_fainted / 8, foe.team_size / 8, foe.num_fainted / 8]
+        for side in (own, foe):
+            dense += [min(side.team_size, 8) / 8, min(side.num_fainted, 8) / 8]
         if f.has_dynamax:
             for turns in (own.dynamax_turns, foe.dynamax_turns):
                 dense.append(0.0 if turns is None else (1 + min(turns, 3)) / 4)

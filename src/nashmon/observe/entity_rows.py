@@ -106,7 +106,7 @@ class RowWriter:
         else:
             values += [min(p.stats[k] / 1024, NUMBER_CAP) for k in f.stats]
         values += self._base_stats.get(p.species, self._no_base_stats)
-        values += [move.pp / move.max_pp if move.max_pp else 0.0 for move in p.moves]
+        values += [min(m.pp / m.max_pp, 1.0) if m.max_pp else 0.0 for m in p.moves]
         values += repeat(0.0, missing)
         values += [move.disabled for move in p.moves]
         values += repeat(0.0, missing)

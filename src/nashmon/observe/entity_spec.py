@@ -120,7 +120,7 @@ def number_columns(f: Features) -> list[Column]:
     for name in ("hp", *(_STAT_NAMES[k] for k in f.stats)):
         columns.append(Column(f"base_{name}", f"the dex's base {name} of species / 256", 0, 1))
     for k in range(MOVES):
-        columns.append(Column(f"pp_{k}", f"moves[{k}].pp / moves[{k}].max_pp; 0 if none", 0, 1))
+        columns.append(Column(f"pp_{k}", f"min(pp / max_pp, 1) of moves[{k}]; 0 if none", 0, 1))
     for k in range(MOVES):
         columns.append(Column(f"disabled_{k}", f"1 if moves[{k}].disabled", 0, 1))
     if f.has_gender:
@@ -163,8 +163,8 @@ def dense_field_columns(f: Features) -> list[Column]:
             columns.append(Column(f"{name}_{slot}", f"1 if {name}[{slot}]", 0, 1))
     for side in ("own", "foe"):
         columns += [
-            Column(f"{side}_team_size", f"{side}.team_size / 8", 0, 1),
-            Column(f"{side}_num_fainted", f"{side}.num_fainted / 8", 0, 1),
+            Column(f"{side}_team_size", f"min({side}.team_size, 8) / 8", 0, 1),
+            Column(f"{side}_num_fainted", f"min({side}.num_fainted, 8) / 8", 0, 1),
         ]
     if f.has_dynamax:
         for side in ("own", "foe"):
