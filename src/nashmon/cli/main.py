@@ -7,6 +7,7 @@ from rich.console import Console
 
 from nashmon import __version__
 from nashmon.cli.battle import battle
+from nashmon.cli.checkpoint import app as checkpoint
 from nashmon.cli.demo import demo
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
@@ -44,6 +45,7 @@ app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Battles")(battle)
 app.command(rich_help_panel="Battles")(match)
 app.command(rich_help_panel="Battles")(formats)
+app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 
 
 def main() -> None:
