@@ -25,6 +25,7 @@ from nashmon.core.actions_request import (
     gimmick_of,
     is_fainted,
     moves_of,
+    num_living,
 )
 from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format, get_format
@@ -75,7 +76,7 @@ class ActionSpace(ABC):
 
     def choice(self, request: Request, action: int) -> str:
         """The string to send to Showdown for a legal action."""
-        if not 0 <= action < self.num_actions or not self.mask(request)[action]:
+        if not self.is_legal(request, action):
             raise self._illegal(request, action)
         if "teamPreview" in request:
             return preview.preview_choice(preview.request_picks(request, self.leads)[action])
@@ -89,9 +90,17 @@ class ActionSpace(ABC):
             action = preview.preview_action(request, choice.strip(), self.leads)
         else:
             action = self._action(request, choice)
-        if not self.mask(request)[action]:
+        if not self.is_legal(request, action):
             raise self._illegal(request, action, choice)
         return action
+
+    def is_legal(self, request: Request, action: int) -> bool:
+        """Whether one action is in the mask."""
+        if not 0 <= action < self.num_actions:
+            return False
+        if "wait" in request or "teamPreview" in request:
+            return bool(self.mask(request)[action])
+        return self._is_legal(request, action)
 
     def describe(self, request: Request, action: int) -> str:
         """An action in words, legal or not."""
@@ -115,6 +124,9 @@ class ActionSpace(ABC):
 
     @abstractmethod
     def _fill(self, request: Request, out: Mask) -> None: ...
+
+    @abstractmethod
+    def _is_legal(self, request: Request, action: int) -> bool: ...
 
     @abstractmethod
     def _choice(self, request: Request, action: int) -> str: ...
@@ -141,12 +153,16 @@ class SinglesSpace(ActionSpace):
         """Use `action_space` instead."""
         self._width = singles.NUM_MINIMAL if name == "minimal" else singles.NUM_ACTIONS
         super().__init__(format, name, max(self._width, _num_picks(format, self.leads)))
+        self._rows = _BIT_ROWS[:, : self._width]
 
     def _fill(self, request: Request, out: Mask) -> None:
-        width = self._width
-        out[:width] = _BIT_ROWS[singles.legal_bits(request), :width]
-        if self.num_actions > width:
-            out[width:] = False
+        if self.num_actions > self._width:
+            out[self._width :] = False
+            out = out[: self._width]
+        out[:] = self._rows[singles.legal_bits(request)]
+
+    def _is_legal(self, request: Request, action: int) -> bool:
+        return action < self._width and bool(singles.legal_bits(request) >> action & 1)
 
     def _choice(self, request: Request, action: int) -> str:
         if singles.SWITCH <= action < singles.GIMMICK:
@@ -189,7 +205,7 @@ class DoublesSpace(ActionSpace):
     def __init__(self, format: Format, name: str) -> None:
         """Use `action_space` instead."""
         self._many_megas = format.mod == "mixandmega"
-        super().__init__(format, name, max(doubles.NUM_ACTIONS, _num_picks(format, self.leads)))
+        super().__init__(format, name, doubles.NUM_ACTIONS)
 
     def slot_masks(self, request: Request) -> Mask:
         """Legal codes of both slots, shape (2, 45), each looked at alone.
@@ -206,25 +222,21 @@ class DoublesSpace(ActionSpace):
         if "active" not in request:
             raise IllegalActionError("slots have codes in move and switch requests only")
         team = request["side"]["pokemon"]
-        bench_size = sum([entry["condition"][-1] != "t" for entry in team[2:]])
+        bench_size = num_living(team, 2)
         return (
             doubles.slot_bits(request, 0, bench_size),
             doubles.slot_bits(request, 1, bench_size),
         )
 
+    def _joint(self, request: Request) -> Mask:
+        one_gimmick = "active" in request and not self._many_megas and doubles.same_gimmick(request)
+        return doubles.joint_mask(*self._bits(request), one_gimmick)
+
     def _fill(self, request: Request, out: Mask) -> None:
-        first, second = self._bits(request)
-        joint = out[: doubles.NUM_ACTIONS].reshape(doubles.NUM_CODES, doubles.NUM_CODES)
-        np.logical_and.outer(doubles.to_mask(first), doubles.to_mask(second), out=joint)
-        if "forceSwitch" in request:
-            joint &= doubles.COMPATIBLE
-            if first & second & doubles.PASS_BIT:
-                # One reserve for two empty slots: exactly one of them takes it.
-                joint[: doubles.PASS, : doubles.PASS] = False
-        elif self._many_megas or not doubles.same_gimmick(request):
-            joint &= doubles.COMPATIBLE
-        else:
-            joint &= doubles.ONE_GIMMICK
+        out[: doubles.NUM_ACTIONS] = self._joint(request)
+
+    def _is_legal(self, request: Request, action: int) -> bool:
+        return bool(self._joint(request)[action])
 
     def _choice(self, request: Request, action: int) -> str:
         bench = bench_order(request)

@@ -8,7 +8,8 @@ move 0 aimed at that slot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,9 @@ def slot_bits(request: Request, slot: int, bench_size: int) -> int:
     active = request["active"][slot]
     if active is None or entry.get("commanding") or is_fainted(entry):
         return PASS_BIT
+    if len(active) == 1:  # nothing but moves: spare the questions below
+        options = [None if move.get("disabled") else move for move in moves_of(active)]
+        return _option_bits(request, slot, options) | ((1 << bench_size) - 1) << SWITCH
     bits = _option_bits(request, slot, base_options(active))
     word = gimmick_of(active)
     if word is not None:
@@ -91,7 +95,7 @@ def slot_bits(request: Request, slot: int, bench_size: int) -> int:
     return bits
 
 
-def _option_bits(request: Request, slot: int, options: list[Mapping[str, Any] | None]) -> int:
+def _option_bits(request: Request, slot: int, options: Sequence[Mapping[str, Any] | None]) -> int:
     bits = 0
     table = _TARGET_BITS[slot]
     offset = 10 * move_index(request, slot, 0) if len(options) == 1 else 0
@@ -135,7 +139,7 @@ def _compatible() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return different, different & ~np.logical_and.outer(gimmick, gimmick)
 
 
-COMPATIBLE, ONE_GIMMICK = _compatible()
+_COMPATIBLE, _ONE_GIMMICK = _compatible()
 
 
 def to_mask(bits: int) -> NDArray[np.bool_]:
@@ -144,17 +148,30 @@ def to_mask(bits: int) -> NDArray[np.bool_]:
     return np.unpackbits(octets, count=NUM_CODES, bitorder="little").view(np.bool_)
 
 
+@lru_cache(maxsize=4096)
+def joint_mask(first: int, second: int, one_gimmick: bool) -> NDArray[np.bool_]:
+    """The 2,025 pairs of two slots' codes that go together; do not write to it.
+
+    Positions repeat (the same moves against the same bench), so most calls find it made already.
+    """
+    pairs = np.logical_and.outer(to_mask(first), to_mask(second))
+    pairs &= _ONE_GIMMICK if one_gimmick else _COMPATIBLE
+    if first & second & PASS_BIT:
+        # One reserve for two empty slots: exactly one of them takes it.
+        pairs[:PASS, :PASS] = False
+    if first == second == PASS_BIT:
+        pairs[PASS, PASS] = True
+    pairs.flags.writeable = False
+    return pairs.reshape(NUM_ACTIONS)
+
+
 def same_gimmick(request: Request) -> bool:
     """Whether both slots are offered a gimmick that only one Pokémon may use this turn."""
     first, second = request["active"]
-    if first is None or second is None:
-        return True
-    kinds = {"mega" if word in ("megax", "megay") else word for word in _words(first, second)}
-    return len(kinds) == 1
-
-
-def _words(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    return gimmick_of(first), gimmick_of(second)
+    if first is None or second is None or len(first) == 1 or len(second) == 1:
+        return False
+    words = gimmick_of(first), gimmick_of(second)
+    return words[0] == words[1] or all(word in ("mega", "megax", "megay") for word in words)
 
 
 def slot_choice(request: Request, slot: int, code: int, bench: list[int]) -> str:

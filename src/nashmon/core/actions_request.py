@@ -54,6 +54,11 @@ def is_fainted(entry: Mapping[str, Any]) -> bool:
     return str(entry["condition"]).endswith("fnt")
 
 
+def num_living(team: Sequence[Mapping[str, Any]], start: int) -> int:
+    """How many entries from a position on have not fainted ("0 fnt" alone ends in t)."""
+    return sum([entry["condition"][-1] != "t" for entry in team[start:]])
+
+
 def species_of(entry: Mapping[str, Any]) -> str:
     """Species id of a `side.pokemon` entry, from its details ("Tauros, L74, M")."""
     details: str = entry["details"]
@@ -119,6 +124,8 @@ def moves_of(active: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def gimmick_of(active: Mapping[str, Any]) -> str | None:
     """The word that combines a move with the gimmick on offer, None when there is none."""
+    if len(active) == 1:  # nothing but moves
+        return None
     for flag, word in GIMMICKS:
         if active.get(flag):
             return word

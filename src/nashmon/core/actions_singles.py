@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from nashmon.core.actions_request import (
@@ -14,6 +15,7 @@ from nashmon.core.actions_request import (
     is_fainted,
     move_key,
     moves_of,
+    num_living,
     sorted_moves,
 )
 
@@ -24,7 +26,21 @@ NUM_ACTIONS = 13
 NUM_MINIMAL = 9
 
 
-def move_ranks(request: Request) -> list[int]:
+@lru_cache(maxsize=65536)
+def _ranks(move_ids: tuple[str, ...]) -> tuple[int, ...]:
+    ranks = [0] * len(move_ids)
+    for rank, index in enumerate(sorted_moves(move_ids)):
+        ranks[index] = rank
+    return tuple(ranks)
+
+
+@lru_cache(maxsize=65536)
+def _forced_rank(forced: str, own: tuple[str, ...]) -> tuple[int, ...]:
+    keys = sorted(map(move_key, own))
+    return (keys.index(move_key(forced)) if move_key(forced) in keys else 0,)
+
+
+def move_ranks(request: Request) -> tuple[int, ...]:
     """Per move of the request its action index 0–3.
 
     A single forced move keeps its place among the Pokémon's own moves; one that is not among
@@ -32,34 +48,35 @@ def move_ranks(request: Request) -> list[int]:
     """
     moves = moves_of(request["active"][0])
     if len(moves) == 1:
-        own = tuple(map(move_key, request["side"]["pokemon"][0]["moves"]))
-        forced = move_key(moves[0]["id"])
-        return [sorted(own).index(forced)] if forced in own else [0]
-    ranks = [0] * len(moves)
-    for rank, index in enumerate(sorted_moves(tuple([move["id"] for move in moves]))):
-        ranks[index] = rank
-    return ranks
+        return _forced_rank(moves[0]["id"], tuple(request["side"]["pokemon"][0]["moves"]))
+    return _ranks(tuple([move["id"] for move in moves]))
 
 
 def legal_bits(request: Request) -> int:
     """Legal actions of a move or switch request as the bits of one number."""
     team = request["side"]["pokemon"]
     if "forceSwitch" in request:
-        reviving = bool(team[0].get("reviving"))
-        return _switch_bits(sum(is_fainted(entry) == reviving for entry in team[1:]))
+        fainted = sum([is_fainted(entry) for entry in team[1:]])
+        return _switch_bits(fainted if team[0].get("reviving") else len(team) - 1 - fainted)
     active = request["active"][0]
-    bits = _move_bits(request, active)
-    if not active.get("trapped"):
-        bits |= _switch_bits(sum([entry["condition"][-1] != "t" for entry in team[1:]]))
-    return bits
+    ranks = move_ranks(request)
+    if len(active) == 1:  # nothing but moves: most requests
+        bits = 0
+        for rank, move in zip(ranks, active["moves"], strict=True):
+            if not move.get("disabled"):
+                bits |= 1 << rank
+    else:
+        bits = _move_bits(ranks, active)
+        if active.get("trapped"):
+            return bits
+    return bits | _switch_bits(num_living(team, 1))
 
 
 def _switch_bits(count: int) -> int:
     return ((1 << count) - 1) << SWITCH
 
 
-def _move_bits(request: Request, active: Mapping[str, Any]) -> int:
-    ranks = move_ranks(request)
+def _move_bits(ranks: tuple[int, ...], active: Mapping[str, Any]) -> int:
     bits = 0
     for rank, option in zip(ranks, base_options(active), strict=True):
         if option is not None:
