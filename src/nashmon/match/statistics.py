@@ -16,7 +16,8 @@ def wilson(score: float, games: int, z: float = Z95) -> tuple[float, float]:
     scale = 1.0 / (1.0 + z * z / games)
     center = scale * (p + z * z / (2 * games))
     spread = scale * z * sqrt(p * (1 - p) / games + z * z / (4 * games * games))
-    return max(0.0, center - spread), min(1.0, center + spread)
+    # The ends are exact at p = 0 and p = 1; rounding must not leave the win rate outside.
+    return max(0.0, min(p, center - spread)), min(1.0, max(p, center + spread))
 
 
 @dataclass(frozen=True, slots=True)
