@@ -200,7 +200,7 @@ class Auditor:
         for action, choice in zip(actions, legal, strict=True):
             if space.action(request, choice) != action:
                 result.fault("rejected", request, f"{choice} is not {action}")
-        if isinstance(space, DoublesSpace) and len(legal) > 60 and rng.random() > self.pair_share:
+        if isinstance(space, DoublesSpace) and rng.random() > self.pair_share:
             shown = [legal[index] for index in rng.permutation(len(legal))[:40]]
             others = []
         else:
