@@ -29,8 +29,7 @@ class ChildStalled(Exception):  # noqa: N818
 class Child:
     """A subprocess with framed stdin/stdout; it is killed when this object goes away."""
 
-    def __init__(self, command: Sequence[str], timeout: float) -> None:
-        self.timeout = timeout
+    def __init__(self, command: Sequence[str]) -> None:
         # A file, not a pipe: nobody has to drain it and its tail is there when the child has died.
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -57,9 +56,9 @@ class Child:
         """Whether the child has not ended yet."""
         return self._process.poll() is None
 
-    def write(self, payload: bytes) -> None:
+    def write(self, payload: bytes, timeout: float) -> None:
         """Send one frame."""
-        deadline = time.monotonic() + self.timeout
+        deadline = time.monotonic() + timeout
         view = memoryview(HEADER.pack(len(payload)) + payload)
         while view:
             self._wait(self._writable, deadline)
@@ -70,9 +69,9 @@ class Child:
             except BlockingIOError:
                 continue
 
-    def read(self) -> bytearray:
+    def read(self, timeout: float) -> bytearray:
         """Receive one frame."""
-        deadline = time.monotonic() + self.timeout
+        deadline = time.monotonic() + timeout
         (length,) = HEADER.unpack(self._read_exactly(HEADER.size, deadline))
         return self._read_exactly(length, deadline)
 

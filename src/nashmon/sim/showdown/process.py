@@ -66,6 +66,12 @@ class BattleLog:
 class ShowdownProcess:
     """Plays battles in one Node child; ids are chosen by the caller."""
 
+    _running: dict[int, BattleStart]
+    _choices: dict[int, Choice]  # the last of each running battle
+    _starting: list[int]  # battles of a start that has not been answered
+    _pending: str | None  # the command whose answer has not been received
+    _ended: str | None  # why the child can no longer be used
+
     def __init__(self, *, patched: bool = True, timeout: float = STALL_SECONDS) -> None:
         self._command = [
             str(find_node().path),
@@ -74,8 +80,7 @@ class ShowdownProcess:
             str(find_showdown()),
             "patched" if patched else "stock",
         ]
-        self._timeout = timeout
-        self._ended: str | None = None  # why the child can no longer be used
+        self.timeout = timeout  # seconds without an answer after which the child counts as stalled
         self._spawn()
 
     def start(self, battles: Sequence[BattleStart]) -> dict[int, BattleUpdate]:
@@ -91,6 +96,7 @@ class ShowdownProcess:
     def send_start(self, battles: Sequence[BattleStart]) -> None:
         """The first half of `start`."""
         self._send("start", battles=[battle.payload() for battle in battles])
+        self._starting = [battle.id for battle in battles]
         for battle in battles:
             self._running[battle.id] = battle
             self._choices.pop(battle.id, None)
@@ -104,18 +110,13 @@ class ShowdownProcess:
     def receive(self) -> dict[int, BattleUpdate]:
         """The updates that answer the last `send_start` or `send_choose`, by battle id."""
         updates = {row[0]: parse_update(row) for row in self._receive()}
-        for update in updates.values():
-            if update.ended or update.failure is not None:
-                self._running.pop(update.id, None)
-                self._choices.pop(update.id, None)
+        self._forget([u.id for u in updates.values() if u.ended or u.failure is not None])
         return updates
 
     def end(self, ids: Sequence[int]) -> None:
         """Forget battles, running or over, and free their memory."""
         self.call("end", ids=ids)
-        for battle_id in ids:
-            self._running.pop(battle_id, None)
-            self._choices.pop(battle_id, None)
+        self._forget(ids)
 
     def audit(self, battle_id: int, seat: int, choices: Sequence[str]) -> list[bool]:
         """Which choices the simulator would accept now; the battle does not change."""
@@ -165,25 +166,28 @@ class ShowdownProcess:
         self.close()
 
     def _spawn(self) -> None:
-        self._child = Child(self._command, self._timeout)
-        self._running: dict[int, BattleStart] = {}
-        self._choices: dict[int, Choice] = {}
-        self._pending: str | None = None  # the command whose answer has not been received
+        self._child = Child(self._command)
+        self._running = {}
+        self._choices = {}
+        self._starting = []
+        self._pending = None
         self._ended = None
 
     def _send(self, command: str, **fields: Any) -> None:
-        if self._pending is not None:
+        if self._pending is not None and self._ended is None:
             raise SimulatorError(f"cannot send {command}: receive the answer to {self._pending}")
         payload = orjson.dumps({"command": command, **fields})
         self._pending = command
-        self._guard(lambda: self._child.write(payload))
+        self._guard(lambda: self._child.write(payload, self.timeout))
 
     def _receive(self) -> Any:
         if self._pending is None:
             raise SimulatorError("nothing to receive: no command was sent")
-        answer = orjson.loads(self._guard(self._child.read))
+        answer = orjson.loads(self._guard(lambda: self._child.read(self.timeout)))
         self._pending = None
+        starting, self._starting = self._starting, []
         if "error" in answer:
+            self._forget(starting)  # a refused start has started none of its battles
             error = answer["error"]
             raise _ERRORS.get(error["kind"], SimulatorError)(error["message"])
         return answer["ok"]
@@ -196,7 +200,7 @@ class ShowdownProcess:
         except ChildDied:
             self._fail(f"died ({self._child.describe_end()})")
         except ChildStalled:
-            self._fail(f"gave no answer for {self._timeout:g} s and was killed")
+            self._fail(f"gave no answer for {self.timeout:g} s and was killed")
 
     def _fail(self, what: str) -> NoReturn:
         names = [self._name(battle) for battle in self._running.values()]
@@ -210,6 +214,11 @@ class ShowdownProcess:
         self._child.close()
         self._ended = f"it {what.split(' (')[0]}; call restart()"
         raise WorkerError(message, running)
+
+    def _forget(self, ids: Sequence[int]) -> None:
+        for battle_id in ids:
+            self._running.pop(battle_id, None)
+            self._choices.pop(battle_id, None)
 
     def _name(self, battle: BattleStart) -> str:
         _, first, second = self._choices.get(battle.id, (battle.id, None, None))

@@ -223,6 +223,7 @@ module.exports = showdown => {
       return `[${choices.map(([id, first, second]) => chooseOne(id, first, second)).join()}]`;
     },
     audit,
+    battles: () => JSON.stringify([...matches.keys()]),
     log({id}) {
       const match = find(id);
       return JSON.stringify({lines: match.fullLog(), input_log: match.battle.inputLog});

@@ -116,7 +116,7 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
     const {Scripts} = battle.dex.data;
     const replaced = [Scripts.pokemon, Scripts.side, Scripts.field,
       battle.format.pokemon, battle.format.side, battle.format.field];
-    return battle.sides.length === 2 && ['singles', 'doubles'].includes(battle.gameType) &&
+    return battle.findEventHandlers === Battle.prototype.findEventHandlers && battle.sides.length === 2 && ['singles', 'doubles'].includes(battle.gameType) &&
       replaced.every(part => !part || SEARCHED.every(name => !(name in part)));
   }
 
@@ -201,8 +201,9 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
   };
 
   Battle.prototype.runEvent = function (name, target, source, sourceEffect, relayVar, onEffect, fastExit) {
+    if (this[ordinary] === undefined) this[ordinary] = isOrdinary(this);
     // At this depth Showdown reports an endless loop before it searches.
-    if (this.eventDepth < 8) {
+    if (this[ordinary] && this.eventDepth < 8) {
       found = find(this, target || this, name, source instanceof Pokemon ? source : null);
       if (found.length === 0 && !onEffect && !Array.isArray(target)) {
         found = null;
