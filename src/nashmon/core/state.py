@@ -6,9 +6,9 @@ Only facts of the battle are kept here; facts of species and moves are in `core.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, make_dataclass
+from typing import Any, Literal, TypeVar, cast
 
 GameType = Literal["singles", "doubles"]
 Phase = Literal["preview", "move", "switch", "wait", "end"]
@@ -157,3 +157,26 @@ def _side(data: Mapping[str, Any]) -> UniversalSide:
     for key in ("preview", "gimmicks_used"):
         values[key] = tuple(values[key])
     return UniversalSide(**values)
+
+
+_T = TypeVar("_T")
+
+
+def quick_constructor(cls: type[_T]) -> Callable[..., _T]:
+    """A constructor of a frozen, slotted dataclass that is many times faster than its own.
+
+    A frozen dataclass assigns each field through a guarded call.  This one fills an unfrozen twin
+    with the same slots, then makes it an instance of the real class.
+    """
+    named = [
+        field.name if field.default is MISSING else (field.name, object, field.default)
+        for field in fields(cls)  # type: ignore[arg-type]
+    ]
+    twin = make_dataclass(cls.__name__, named, slots=True, eq=False)
+
+    def construct(*values: Any) -> _T:
+        made = twin(*values)
+        made.__class__ = cls
+        return cast(_T, made)
+
+    return construct

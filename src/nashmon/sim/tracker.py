@@ -11,10 +11,18 @@ from typing import Any
 
 from nashmon.core.errors import SimulatorError
 from nashmon.core.formats import get_format
-from nashmon.core.state import Phase, Result, UniversalPokemon, UniversalSide, UniversalState
+from nashmon.core.state import (
+    GameType,
+    Phase,
+    Result,
+    UniversalPokemon,
+    UniversalSide,
+    UniversalState,
+    quick_constructor,
+)
 from nashmon.sim.tracker_battle import HAZARDS, track
 from nashmon.sim.tracker_lines import HANDLERS
-from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
+from nashmon.sim.tracker_pokemon import COPIED_PP, TrackedPokemon
 from nashmon.sim.tracker_view import effects, move_order, pokemon_view, request_move
 
 ROLES = ("p1", "p2")
@@ -29,6 +37,9 @@ GIMMICKS = (
     ("canZMove", "zmove"),
 )
 
+_new_side = quick_constructor(UniversalSide)
+_new_state = quick_constructor(UniversalState)
+
 
 class Tracker:
     """Feed it what one player receives; ask it for what that player knows."""
@@ -41,12 +52,17 @@ class Tracker:
         self._role = ROLES[seat]
         self._foe_role = ROLES[1 - seat]
         self._battle = track(self.format, self._role, name)
-        self._num_slots = len(self._battle.letters)
+        num_slots = len(self._battle.letters)
+        self._game_type: GameType = "singles" if num_slots == 1 else "doubles"
+        self._no = (False,) * num_slots
+        self._nothing = (None,) * num_slots
+        self._no_slot_conditions: tuple[tuple[str, ...], ...] = ((),) * num_slots
         self._own: list[TrackedPokemon] = []  # in the order of the request
         self._request: dict[str, Any] = {}
         self._result: Result | None = None
-        self._shown: set[TrackedPokemon] = set()  # active in the last state
+        self._num_known = 0  # Pokémon of the foe that were on the field
         self._sides: dict[str, UniversalSide] = {}
+        self._side_facts: dict[str, tuple[Any, ...]] = {}
         self._state: UniversalState | None = None
 
     def feed(self, lines: Iterable[str]) -> None:
@@ -149,35 +165,38 @@ class Tracker:
         """The state made anew from everything known, for checks of `state`."""
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
             mon.view = None
-        self._sides = {}
+            mon.changed = True
+        self._side_facts = {}
         self._state = None
         return self.state()
 
     def _build(self) -> UniversalState:
-        battle, request = self._battle, self._request
+        battle = self._battle
+        turn = battle.turn
         phase = self._phase()
         reviving = phase == "switch" and any(
-            entry.get("reviving") for entry in request["side"]["pokemon"]
+            entry.get("reviving") for entry in self._request["side"]["pokemon"]
         )
-        shown: set[TrackedPokemon] = set()
-        own = self._own_side(phase == "preview", reviving, shown)
-        foe = self._foe_side(shown)
-        self._shown = shown
-        weather, begun = next(iter(battle._weather.items()), (None, battle.turn))
-        return UniversalState(
+        own = self._own_side(phase == "preview", reviving)
+        foe = self._foe_side()
+        weather, begun = next(iter(battle._weather.items()), (None, turn))
+        offers = self._request["active"] if phase == "move" else self._nothing
+        return _new_state(
             self.format.id,
             battle.gen,
-            "singles" if self._num_slots == 1 else "doubles",
-            battle.turn,
+            self._game_type,
+            turn,
             phase,
             own,
             foe,
             weather,
-            battle.turn - begun,
-            effects(battle._fields, battle.turn),
-            self._force_switch(phase),
-            *self._limits(phase),
-            reviving,  # type: ignore[arg-type,call-arg]  # the three limits come first
+            turn - begun,
+            effects(battle._fields, turn, {}),
+            tuple(self._request["forceSwitch"]) if phase == "switch" else self._no,
+            tuple([bool(offer and offer.get("trapped")) for offer in offers]),
+            tuple([bool(offer and offer.get("maybeTrapped")) for offer in offers]),
+            tuple([_gimmick(offer) for offer in offers]),
+            reviving,
             self._result,
         )
 
@@ -191,62 +210,29 @@ class Tracker:
             return "switch"
         return "move" if request.get("active") else "wait"
 
-    def _force_switch(self, phase: Phase) -> tuple[bool, ...]:
-        if phase != "switch":
-            return (False,) * self._num_slots
-        return tuple(self._request["forceSwitch"])
-
-    def _limits(self, phase: Phase) -> tuple[tuple[Any, ...], ...]:
-        """Per own slot: trapped, maybe trapped, gimmick on offer."""
-        if phase != "move":
-            return (False,) * self._num_slots, (False,) * self._num_slots, (None,) * self._num_slots
-        offers = [offer or {} for offer in self._request["active"]]
-        return (
-            tuple([bool(offer.get("trapped")) for offer in offers]),
-            tuple([bool(offer.get("maybeTrapped")) for offer in offers]),
-            tuple([_gimmick(offer) for offer in offers]),
-        )
-
-    def _view(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
-        old = mon.view
-        if old is not None and not (mon.changed or active or mon in self._shown):
-            return old
-        new = pokemon_view(mon, self._battle.turn, active)
-        mon.changed = False
-        if new != old:
-            mon.view = new
-            return new
-        assert old is not None
-        return old
-
-    def _own_side(self, preview: bool, reviving: bool, shown: set[TrackedPokemon]) -> UniversalSide:
+    def _own_side(self, preview: bool, reviving: bool) -> UniversalSide:
         battle = self._battle
         mons = self._own or list(battle.team.values())
-        standing: list[TrackedPokemon | None] = [None] * self._num_slots
-        if not preview:
-            standing = [battle.occupants.get(self._role + letter) for letter in battle.letters]
-            if battle.turn and not mons[0].selected:
-                for mon in mons:
-                    mon.selected = mon.changed = True
-        return self._side(self._role, mons, standing, reviving, shown)
+        if preview:
+            return self._side(self._role, mons, [None] * len(battle.letters), False)
+        if battle.turn and mons and not mons[-1].selected:
+            for mon in mons:
+                mon.selected = mon.changed = True
+        standing = [battle.occupants.get(self._role + letter) for letter in battle.letters]
+        return self._side(self._role, mons, standing, reviving)
 
-    def _foe_side(self, shown: set[TrackedPokemon]) -> UniversalSide:
+    def _foe_side(self) -> UniversalSide:
         battle = self._battle
         mons = battle.foes()
-        standing = [battle.occupants.get(self._foe_role + letter) for letter in battle.letters]
-        self._select_foes(mons)
-        return self._side(self._foe_role, mons, standing, False, shown)
-
-    def _select_foes(self, mons: list[TrackedPokemon]) -> None:
-        """Who was seen was brought; when all that were brought are seen, the others were not."""
-        battle = self._battle
-        known = [mon for mon in mons if mon._revealed]
-        complete = battle.turn > 0 and len(known) >= battle._team_size.get(self._foe_role, 99)
-        for mon in mons:
-            selected = True if mon._revealed else (False if complete else None)
-            if mon.selected is not selected:
-                mon.selected = selected
+        known = sum([mon._revealed for mon in mons])
+        if known != self._num_known:
+            self._num_known = known
+            complete = known >= battle._team_size.get(self._foe_role, len(mons))
+            for mon in mons:
+                mon.selected = True if mon._revealed else (False if complete else None)
                 mon.changed = True
+        standing = [battle.occupants.get(self._foe_role + letter) for letter in battle.letters]
+        return self._side(self._foe_role, mons, standing, False)
 
     def _side(
         self,
@@ -254,50 +240,60 @@ class Tracker:
         mons: list[TrackedPokemon],
         standing: list[TrackedPokemon | None],
         reviving: bool,
-        shown: set[TrackedPokemon],
     ) -> UniversalSide:
         battle = self._battle
         turn = battle.turn
         active = tuple([None if mon is None else self._view(mon, True) for mon in standing])
-        bench = [(mon.order, self._view(mon, False)) for mon in mons if mon not in standing]
-        bench.sort(key=lambda pair: (pair[1].fainted is not reviving, pair[0]))
-        shown.update([mon for mon in standing if mon is not None])
+        bench = []
+        for place, mon in enumerate(mons):
+            if mon not in standing:
+                view = self._view(mon, False) if mon.changed else mon.view
+                # Nobody shares a place, so that views are never compared.
+                bench.append((mon.fainted is not reviving, mon.order, place, view))
+        bench.sort()
         conditions = battle._conditions(role)
+        waiting = battle.slot_conditions
         facts = (
             active,
-            tuple([view for _, view in bench]),
-            _aged(conditions, turn),
-            tuple(
-                [
-                    tuple(sorted(battle.slot_conditions.get(role + letter, ())))
-                    for letter in battle.letters
-                ]
-            ),
+            tuple([view for _, _, _, view in bench]),
+            _aged(conditions, turn) if conditions else (),
+            self._slot_conditions(role) if waiting else self._no_slot_conditions,
             battle._team_size.get(role, len(mons)),
-            sum([mon._status is FAINTED for mon in mons]),
-            tuple(sorted(battle.gimmicks[role])),
-            _dynamax_turns(standing, turn),
-            tuple(battle.preview[role]),
+            sum([mon.fainted for mon in mons]),
+            battle.gimmicks[role],
+            _dynamax_turns(standing, turn) if battle.gen == 8 else None,
+            battle.preview[role],
         )
-        old = self._sides.get(role)
-        side = UniversalSide(*facts)
-        if side == old:
+        if facts != self._side_facts.get(role):
+            self._side_facts[role] = facts
+            self._sides[role] = _new_side(*facts)
+        return self._sides[role]
+
+    def _view(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
+        """The mon's part of the state: the same object as before while nothing changed."""
+        new = pokemon_view(mon, self._battle.turn, active)
+        mon.changed = active  # once it leaves the field it is seen anew
+        old = mon.view
+        if old is not None and new == old:
             return old
-        self._sides[role] = side
-        return side
+        mon.view = new
+        return new
+
+    def _slot_conditions(self, role: str) -> tuple[tuple[str, ...], ...]:
+        waiting = self._battle.slot_conditions
+        return tuple([tuple(sorted(waiting.get(role + x, ()))) for x in self._battle.letters])
 
 
 def _aged(conditions: dict[str, int], turn: int) -> tuple[tuple[str, int], ...]:
-    if not conditions:
-        return ()
     counts = [(k, v if k in HAZARDS else turn - v) for k, v in conditions.items()]
     return tuple(sorted(counts))
 
 
-def _gimmick(offer: dict[str, Any]) -> str | None:
-    for key, gimmick in GIMMICKS:
-        if offer.get(key):
-            return gimmick
+def _gimmick(offer: dict[str, Any] | None) -> str | None:
+    if offer:
+        for key, gimmick in GIMMICKS:
+            if offer.get(key):
+                return gimmick
     return None
 
 

@@ -51,8 +51,8 @@ class Tracking:
         self.letters = "a" if rules.game_type == "singles" else "ab"
         self.occupants: dict[str, TrackedPokemon] = {}  # "p1a" → who stands there
         self.previewed: list[TrackedPokemon] = []  # the foe's, not yet seen on the field
-        self.preview: dict[str, list[str]] = {"p1": [], "p2": []}
-        self.gimmicks: dict[str, set[str]] = {"p1": set(), "p2": set()}
+        self.preview: dict[str, tuple[str, ...]] = {"p1": (), "p2": ()}
+        self.gimmicks: dict[str, tuple[str, ...]] = {"p1": (), "p2": ()}
         self.slot_conditions: dict[str, dict[str, int]] = {}  # "p1a" → name → turn it began
         self.trappers: dict[str, TrackedPokemon] = {}  # slot of the trapped → who trapped it
         self.mover: TrackedPokemon | None = None
@@ -99,7 +99,7 @@ class Tracking:
             mon = None if own else self._take_previewed(details)
             if mon is None:
                 mon = TrackedPokemon(self, own, details, name)
-            mon.name = mon.shown_as = name
+            mon.nickname = mon.shown_as = name
             team[key] = mon
         return team[key]
 
@@ -119,6 +119,11 @@ class Tracking:
     def foes(self) -> list[TrackedPokemon]:
         """Every Pokémon of the foe that we know of."""
         return [*self._opponent_team.values(), *self.previewed]
+
+    def spend(self, identifier: str, gimmick: str) -> None:
+        """A side used one of its gimmicks."""
+        role = identifier[:2]
+        self.gimmicks[role] = tuple(sorted({*self.gimmicks[role], gimmick}))
 
     def partner(self, slot: str) -> TrackedPokemon | None:
         """Who stands beside a slot."""
@@ -146,7 +151,7 @@ class Tracking:
     # Corrected handlers of poke-env
 
     def _register_teampreview_pokemon(self, player: str, details: str) -> None:
-        self.preview[player].append(parse_details(details)[0])
+        self.preview[player] += (parse_details(details)[0],)
         if player != self._player_role:
             name = details.split(",")[0]
             self.previewed.append(TrackedPokemon(self, False, details, name))

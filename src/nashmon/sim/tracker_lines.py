@@ -212,7 +212,7 @@ def _start(battle: Tracking, parts: list[str]) -> None:
             mon.reveal(move)
             mon.disabled = (move,)
         elif effect == "dynamax":
-            battle.gimmicks[parts[2][:2]].add("dynamax")
+            battle.spend(parts[2], "dynamax")
     reveal_cause(battle, parts)
     if parts[3].startswith("ability: "):
         mon.ability = parts[3][9:]
@@ -393,7 +393,7 @@ def _copy_boost(battle: Tracking, parts: list[str]) -> None:
 
 def _gimmick(name: str, item_index: int) -> Handler:
     def handle(battle: Tracking, parts: list[str]) -> None:
-        battle.gimmicks[parts[2][:2]].add(name)
+        battle.spend(parts[2], name)
         if len(parts) > item_index > 0:
             battle.get_pokemon(parts[2]).item = parts[item_index]
 
@@ -406,7 +406,7 @@ def _primal(battle: Tracking, parts: list[str]) -> None:
 
 
 def _terastallize(battle: Tracking, parts: list[str]) -> None:
-    battle.gimmicks[parts[2][:2]].add("tera")
+    battle.spend(parts[2], "tera")
     battle.get_pokemon(parts[2]).terastallize(parts[3])
 
 

@@ -57,7 +57,6 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
     _temporary_ability: str | None
     _terastallized: bool
     _terastallized_type: str | None
-    ability: str | None
     item: str | None
     order: tuple[str, str]
     temporary_ability: str | None
@@ -65,7 +64,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
     def __init__(self, battle: Tracking, own: bool, details: str, name: str) -> None:
         self.battle = battle
         self.own = own
-        self.name = name
+        self.nickname = name
         self.shown_as = name
         self.entry: dict[str, Any] | None = None  # own side: what the last request said of it
         self.view: UniversalPokemon | None = None  # the part of the last state made from it
@@ -107,7 +106,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         species, level, gender, tera = parse_details(details)
         if species != self._species or self.forme != species:
             self._update_from_pokedex(species)
-        self.order = (species, self.name)
+        self.order = (species, self.nickname)
         self.base_forme = self.base_forme or species
         self._level = level
         self._gender = gender
@@ -143,6 +142,24 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self._terastallized_type = to_id(type_)
         self.changed_types = None
         self.added_type = None
+
+    @property
+    def fainted(self) -> bool:
+        """Whether it has fainted."""
+        return self._status is FAINTED
+
+    @property
+    def ability(self) -> str | None:
+        """Its ability now: None unknown, "" suppressed."""
+        changed = self._temporary_ability
+        return self._ability if changed is None else changed
+
+    @ability.setter
+    def ability(self, ability: str) -> None:
+        if self._ability is None:
+            self._ability = to_id(ability)
+        else:
+            self._temporary_ability = to_id(ability)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -274,7 +291,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
             self._update_from_details(details)
         self._active = True
         self._revealed = True
-        self.shown_as = self.name
+        self.shown_as = self.nickname
         if self._status is TOXIC or (self._status is _ASLEEP and self.battle.gen == 5):
             self.status_turns = 0
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
-from nashmon.core.state import Effects, UniversalMove, UniversalPokemon
+from poke_env.battle import Status
+
+from nashmon.core.state import (
+    BOOSTS,
+    STATS,
+    Effects,
+    UniversalMove,
+    UniversalPokemon,
+    quick_constructor,
+)
 from nashmon.sim.tracker_pokemon import FAINTED, UNKNOWN_ITEM, TrackedPokemon
 
-_NO_STAGES = (0,) * 7
-_STAT_NAMES = ("atk", "def", "spa", "spd", "spe")
+_boosts = itemgetter(*BOOSTS)
+_stat_values = itemgetter(*STATS[1:])
+_STATUS_NAMES = {
+    None: None,
+    **{status: None if status is FAINTED else status.name.lower() for status in Status},
+}
 move_view = lru_cache(maxsize=65536)(UniversalMove)
+_pokemon = quick_constructor(UniversalPokemon)
 
 
 @lru_cache(maxsize=4096)
@@ -29,11 +44,12 @@ def request_move(move: str) -> str:
     return move.rstrip("0123456789") if family == "hiddenpower" else family
 
 
-def effects(begun: dict[str, int], turn: int) -> Effects:
-    """Names with their age in turns."""
-    if not begun:
+def effects(begun: dict[str, int], turn: int, counted: dict[str, int]) -> Effects:
+    """Names with their age in turns, or with their count."""
+    if not begun and not counted:
         return ()
-    return tuple(sorted([(name, turn - start) for name, start in begun.items()]))
+    ages = [(name, turn - start) for name, start in begun.items()]
+    return tuple(sorted([*ages, *counted.items()]))
 
 
 def pokemon_view(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
@@ -42,18 +58,17 @@ def pokemon_view(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokem
     fainted = status is FAINTED
     own = mon.own
     hp, max_hp = mon._current_hp, mon._max_hp
-    bench = () if active else _BENCHED
-    return UniversalPokemon(
+    facts = (
         mon.forme,
         mon.base_forme,
-        mon.name,
+        mon.nickname,
         mon._level,
         mon._gender,
         hp / max_hp,
         hp if own else None,
         max_hp if own else None,
         fainted,
-        None if fainted or status is None else status.name.lower(),
+        _STATUS_NAMES[status],
         mon.status_turns,
         mon.types,
         mon._terastallized_type,
@@ -65,26 +80,13 @@ def pokemon_view(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokem
         active,
         mon._revealed,
         mon.selected,
-        *(bench or _on_field(mon, turn, fainted)),
     )
-
-
-def _on_field(mon: TrackedPokemon, turn: int, fainted: bool) -> tuple[Any, ...]:
-    boosts = mon._boosts
-    volatiles = effects(mon.volatiles, turn)
-    if mon.counts:
-        volatiles = tuple(sorted((*volatiles, *mon.counts.items())))
-    return (
-        (
-            boosts["atk"],
-            boosts["def"],
-            boosts["spa"],
-            boosts["spd"],
-            boosts["spe"],
-            boosts["accuracy"],
-            boosts["evasion"],
-        ),
-        volatiles,
+    if not active:
+        return _pokemon(*facts)
+    return _pokemon(
+        *facts,
+        _boosts(mon._boosts),
+        effects(mon.volatiles, turn, mon.counts),
         mon.last_move_id,
         mon.protects,
         not mon.acted and not fainted,
@@ -93,9 +95,6 @@ def _on_field(mon: TrackedPokemon, turn: int, fainted: bool) -> tuple[Any, ...]:
         mon.transformed_now,
         mon.commanding,
     )
-
-
-_BENCHED = (_NO_STAGES, (), None, 0, False, False, None, False, False)
 
 
 def _item(mon: TrackedPokemon) -> str | None:
@@ -121,5 +120,5 @@ def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
 def _stats(entry: dict[str, Any] | None) -> tuple[int, ...] | None:
     if entry is None:
         return None
-    stats = entry["stats"]
-    return tuple([stats[name] for name in _STAT_NAMES])
+    stats: tuple[int, ...] = _stat_values(entry["stats"])
+    return stats
