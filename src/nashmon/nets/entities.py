@@ -122,12 +122,14 @@ class Effectiveness(nn.Module):
         # Factors multiply, so their logarithms add; an immunity outweighs any weakness.
         self.register_buffer("chart", torch.tensor(tables.type_chart).clamp(min=2**-9).log2() / 2)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """(N, own slots, 4, foe slots, 2) from ids (N, 12, columns)."""
+    def forward(self, ids: Tensor, occupied: Tensor) -> Tensor:
+        """(N, own slots, 4, foe slots, 2), 0 for empty slots; `occupied` is (N, 2·slots)."""
         moves = ids[:, : self.slots, self.moves].long()
         types = ids[:, TEAM : TEAM + self.slots, self.types].long()
         attack = self.move_types[moves][:, :, :, None, None]
         factor = self.chart[attack, types[:, None, None]].sum(dim=-1).clamp(min=-1.5)
+        own, foe = occupied[:, : self.slots], occupied[:, self.slots :]
+        factor = factor * own[:, :, None, None] * foe[:, None, None]
         return factor.unsqueeze(-1) * self.channels[moves].unsqueeze(3)
 
 
@@ -141,6 +143,12 @@ class EntityEncoder(Encoder):
         self.preview_column = observation["field"].column("phase_preview")
         slots = self.embed.slots
         self.part_width = 2 * (slots + 2) * config.entity_width + 2 * MOVES * slots**2
+
+    def effect(self, observations: Mapping[str, Tensor]) -> Tensor:
+        """Type effectiveness of the own active moves."""
+        occupied = observations["active_numbers"][..., self.embed.occupied]
+        out: Tensor = self.effectiveness(observations["pokemon_ids"], occupied)
+        return out
 
     def parts(self, rows: Tensor, numbers: Tensor, effect: Tensor) -> list[Tensor]:
         """Active slots of both sides, mean and maximum of each bench, effectiveness: (N, …)."""
@@ -174,10 +182,7 @@ class SetEncoder(EntityEncoder):
         """Encode N decisions."""
         rows, moves = self.embed(observations)
         rows, field = self.blocks(rows), observations["field"]
-        numbers, effect = (
-            observations["pokemon_numbers"],
-            self.effectiveness(observations["pokemon_ids"]),
-        )
+        numbers, effect = observations["pokemon_numbers"], self.effect(observations)
         summary = self.out(torch.cat((*self.parts(rows, numbers, effect), field), dim=1))
         return Encoding(summary, rows, moves, effect, self.preview(numbers, field))
 
@@ -205,9 +210,6 @@ class AttentionEncoder(EntityEncoder):
         tokens = torch.cat((rows, self.field(field).unsqueeze(1)), dim=1)
         tokens = self.norm(self.blocks(tokens))
         rows, token = tokens[:, :-1], tokens[:, -1]
-        numbers, effect = (
-            observations["pokemon_numbers"],
-            self.effectiveness(observations["pokemon_ids"]),
-        )
+        numbers, effect = observations["pokemon_numbers"], self.effect(observations)
         summary = self.out(torch.cat((*self.parts(rows, numbers, effect), token), dim=1))
         return Encoding(summary, rows, moves, effect, self.preview(numbers, field))

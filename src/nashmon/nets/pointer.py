@@ -52,11 +52,21 @@ class SinglesHead(nn.Module):
         return masked_log_softmax(F.pad(logits, (0, self.num_actions - logits.shape[1])), mask)
 
 
-class DoublesHead(nn.Module):
-    """p(a, b) = p(a) · p(b | a) over the legal pairs of the two slots' actions.
+def joint_log_policy(first: Tensor, second: Tensor, pairs: Tensor) -> Tensor:
+    """log p(a, b) = log p(a) + log p(b | a) from logits (N, A) and (N, A, B); pairs are legal.
 
     A first action is possible if some pair with it is legal; given it, the second is normalised
     over the legal pairs, so the joint sums to one over exactly the legal pairs.
+    """
+    log_first = masked_log_softmax(first, pairs.any(dim=2))
+    log_second = torch.where(pairs, second.float(), ILLEGAL).log_softmax(dim=2)
+    return torch.where(pairs, log_first.unsqueeze(2) + log_second, ILLEGAL)
+
+
+class DoublesHead(nn.Module):
+    """Both slots' actions at once: p(a) · p(b | a), see `joint_log_policy`.
+
+    Slot actions, in order: move × gimmick × target (−2 … 2), switches, pass.
     """
 
     def __init__(self, config: PolicyConfig, actions: ActionSpec) -> None:
@@ -82,13 +92,10 @@ class DoublesHead(nn.Module):
     def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
         """The joint log-policy (N, 2025)."""
         first, second = self._action_vectors(features, encoding).unbind(1)
-        pairs = mask.view(-1, SLOT_ACTIONS, SLOT_ACTIONS)
-        log_first = masked_log_softmax(self.score(first).squeeze(-1), pairs.any(dim=2))
         affinity = self.query(first) @ self.key(second).transpose(1, 2)
         affinity = affinity / math.sqrt(first.shape[-1]) + self.score(second).transpose(1, 2)
-        log_second = torch.where(pairs, affinity.float(), ILLEGAL).log_softmax(dim=2)
-        joint = torch.where(pairs, log_first.unsqueeze(2) + log_second, ILLEGAL)
-        return joint.flatten(1)
+        pairs = mask.view(-1, SLOT_ACTIONS, SLOT_ACTIONS)
+        return joint_log_policy(self.score(first).squeeze(-1), affinity, pairs).flatten(1)
 
     def _action_vectors(self, features: Tensor, encoding: Encoding) -> Tensor:
         """Vectors (N, 2 slots, 45, width) in the order of the slot's actions."""
