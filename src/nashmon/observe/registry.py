@@ -44,10 +44,13 @@ class ObservationSpace(Protocol):
         ...
 
 
-def get_observation_space(name: str, format: Format) -> ObservationSpace:
-    """The space of that name for a format; unknown names and pairs it cannot serve raise."""
+def get_observation_space(name: str, format: Format, strict: bool = True) -> ObservationSpace:
+    """The space of that name for a format; unknown names and pairs it cannot serve raise.
+
+    Formats with made-up effects need `strict=False`: what has no word of its own is "unknown".
+    """
     if name == "entity":
-        return EntitySpace(format)
+        return EntitySpace(format, strict)
     if name in LAYOUTS:
         return MetamonSpace(format, name)
     raise UnsupportedError(f"unknown observation {name!r}; there are {', '.join(NAMES)}")

@@ -170,6 +170,6 @@ def type_chart(mod: str) -> NDArray[np.float32]:
     chart = np.ones((len(words), len(words)), np.float32)
     for i, attack in enumerate(words[2:], start=2):
         for j, defend in enumerate(words[2:], start=2):
-            chart[i, j] = dex.chart[attack, defend]
+            chart[i, j] = dex.chart.get((attack, defend), 1.0)
     chart.setflags(write=False)
     return chart

@@ -96,6 +96,7 @@ def tokenizer() -> Tokenizer:
         dex = get_dex(mod)
         words.update(dex.species)
         words.update(type_word(name) for name in dex.types)
+        words.update(type_word(name) for row in dex.species.values() for name in row.types)
         words.update(move_word(name) for name in dex.moves)
         words.update(letters(name) for name in (*dex.items, *dex.abilities))
     for kind in ("volatiles", "conditions", "weathers"):

@@ -90,7 +90,8 @@ def vocabularies(mod: str) -> dict[str, Vocabulary]:
         "moves": sorted(dex.moves),
         "items": sorted(dex.items) if dex.gen >= 2 else [],
         "abilities": sorted(dex.abilities) if dex.gen >= 3 else [],
-        "types": sorted(dex.types),
+        # MissingNo.'s type is in no table of types.
+        "types": sorted({*dex.types, *(t for row in dex.species.values() for t in row.types)}),
         "statuses": STATUSES,
     }
     for kind in KINDS:
