@@ -78,6 +78,37 @@ class Verdicts:
             raise TeamError(f"{self._file}: damaged verdict cache; delete it") from None
 
 
+class Judge:
+    """A validator that remembers: asks the real one only about teams it has not seen.
+
+    Without a real one every verdict must already be known.
+    """
+
+    def __init__(self, validate: Validator | None = None, directory: Path | None = None) -> None:
+        self._validate = validate
+        self._directory = directory
+        self._verdicts: dict[str, Verdicts] = {}
+
+    def __call__(self, format_id: str, packed: str) -> Reasons:
+        """Why the format refuses the completed team, () when it is legal."""
+        if format_id not in self._verdicts:
+            self._verdicts[format_id] = Verdicts(format_id, self._directory)
+        verdicts = self._verdicts[format_id]
+        reasons = verdicts.get(packed)
+        if reasons is None:
+            if self._validate is None:
+                members = ", ".join(Team.from_packed(packed).species)
+                raise TeamError(f"{format_id}: team {members} was never judged; pass a validator")
+            reasons = tuple(self._validate(format_id, packed))
+            verdicts.put(packed, reasons)
+        return reasons
+
+    def save(self) -> None:
+        """Remember the new verdicts for the next process."""
+        for verdicts in self._verdicts.values():
+            verdicts.save()
+
+
 def check(
     format_id: str,
     teams: Sequence[Team],
@@ -85,26 +116,15 @@ def check(
     directory: Path | None = None,
     progress: Progress | None = None,
 ) -> list[Reasons]:
-    """For each team why the format refuses it, () when legal.
-
-    Without a validator every verdict must already be known.
-    """
+    """For each team why the format refuses it, () when legal."""
     format_id = get_format(format_id).id
-    verdicts = Verdicts(format_id, directory)
+    judge = Judge(validate, directory)
     results = []
     for index, team in enumerate(teams):
-        packed = complete(team, format_id).packed
-        reasons = verdicts.get(packed)
-        if reasons is None:
-            if validate is None:
-                name = team.name or " / ".join(team.species)
-                raise TeamError(f"{format_id}: team {name!r} was never judged; pass a validator")
-            reasons = tuple(validate(format_id, packed))
-            verdicts.put(packed, reasons)
-        results.append(reasons)
+        results.append(judge(format_id, complete(team, format_id).packed))
         if progress is not None:
             progress(index + 1, len(teams))
-    verdicts.save()
+    judge.save()
     return results
 
 

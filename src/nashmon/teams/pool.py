@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +15,15 @@ import numpy as np
 from nashmon.core.errors import TeamError
 from nashmon.core.formats import get_format
 from nashmon.teams.defaults import complete
-from nashmon.teams.legality import Progress, Reasons, Validator, check
+from nashmon.teams.legality import Judge, Progress, Reasons, Validator, check
 from nashmon.teams.paste import parse_teams, read_teams
 from nashmon.teams.team import Team
+from nashmon.teams.variety import generate
 
 log = logging.getLogger(__name__)
 
 DEFAULT_SET = "competitive"
+GENERATED = re.compile(r"(?P<kind>variety|wild):(?P<count>[0-9]+)(?::(?P<seed>[0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -106,35 +109,44 @@ class TeamPool:
         validate: Validator | None = None,
         progress: Progress | None = None,
     ) -> TeamPool:
-        """A pool from a shipped set ("", "competitive", "gen1ou/competitive"), file or directory.
+        """A pool from a shipped set, a file, a directory or the generator.
 
-        Verdicts of shipped sets are known; other teams need a validator the first time.
+        Sources: "" or "competitive", "gen1ou/competitive", a path, "variety:COUNT[:SEED]",
+        "wild:COUNT[:SEED]" (Gen 1).  Verdicts of shipped and Gen 1 generated teams are known;
+        others need a validator the first time.
         """
         format_id = get_format(format_id).id
-        teams = load_teams(format_id, source)
-        return cls.of(
-            format_id, teams, str(source) or f"{format_id}/{DEFAULT_SET}", validate, progress
-        )
+        name = str(source) or f"{format_id}/{DEFAULT_SET}"
+        match = GENERATED.fullmatch(name)
+        if match is None:
+            return cls.of(format_id, load_teams(format_id, source), name, validate, progress)
+        rng = np.random.default_rng(int(match["seed"] or 0))
+        judge = Judge(validate) if validate is not None else None
+        wild = match["kind"] == "wild"
+        teams = generate(format_id, int(match["count"]), rng, judge, wild, progress)
+        if judge is not None:
+            judge.save()
+        return cls(format_id, tuple(complete(team, format_id) for team in teams), name)
 
 
 def load_teams(format_id: str, source: str | Path = "") -> list[Team]:
     """The teams of a shipped set, a file or a directory, not yet judged."""
-    path = Path(source)
-    if isinstance(source, Path) or (path.exists() and str(source)):
-        return _read_path(path, format_id)
-    folder, slash, set_name = str(source).rpartition("/")
-    wanted = (folder if slash else format_id, set_name or DEFAULT_SET)
-    if wanted == (format_id, format_id):
-        wanted = (format_id, DEFAULT_SET)
-    if wanted not in named_sets():
-        here = [name for folder, name in named_sets() if folder == format_id]
-        known = ", ".join(here) if here else "none for this format"
-        raise TeamError(
-            f"no team set, file or directory {str(source) or DEFAULT_SET!r} for {format_id}"
-            f" (shipped sets: {known})"
-        )
-    text = _data().joinpath(*wanted[:1], f"{wanted[1]}.txt").read_text(encoding="utf-8")
-    return parse_teams(text, "/".join(wanted))
+    name = str(source)
+    if not isinstance(source, Path):
+        folder, slash, set_name = name.rpartition("/")
+        wanted = (folder if slash else format_id, set_name or DEFAULT_SET)
+        if wanted == (format_id, format_id):
+            wanted = (format_id, DEFAULT_SET)
+        if wanted in named_sets():
+            text = _data().joinpath(wanted[0], f"{wanted[1]}.txt").read_text(encoding="utf-8")
+            return parse_teams(text, "/".join(wanted))
+    if name and Path(name).exists():
+        return _read_path(Path(name), format_id)
+    here = [set_name for folder, set_name in named_sets() if folder == format_id]
+    raise TeamError(
+        f"no team set, file or directory {name or DEFAULT_SET!r}"
+        f" (sets shipped for {format_id}: {', '.join(here) or 'none'}; or variety:COUNT)"
+    )
 
 
 def named_sets() -> tuple[tuple[str, str], ...]:
@@ -154,8 +166,6 @@ def _data() -> resources.abc.Traversable:
 
 def _read_path(path: Path, format_id: str) -> list[Team]:
     """Teams of a file, or of every team file below a directory, that are not of another format."""
-    if not path.exists():
-        raise TeamError(f"{path}: no such file or directory")
     files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if _holds_teams(f))
     if not files:
         raise TeamError(f"{path}: holds no team file (expected *.txt, *.packed or *_team)")
