@@ -169,13 +169,22 @@ def _read_path(path: Path, format_id: str) -> list[Team]:
     files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if _holds_teams(f))
     if not files:
         raise TeamError(f"{path}: holds no team file (expected *.txt, *.packed or *_team)")
-    teams = []
+    teams: list[Team] = []
+    others: set[str] = set()
     for file in files:
         if file.name.endswith("_team") and not file.name.endswith(f".{format_id}_team"):
+            others.add(file.suffix.strip(".").removesuffix("_team"))
             continue
-        teams += [team for team in read_teams(file) if team.format in ("", format_id)]
+        for team in read_teams(file):
+            if team.format in ("", format_id):
+                teams.append(team)
+            else:
+                others.add(team.format)
+    found = f" (found teams of {', '.join(sorted(others))})" if others else ""
     if not teams:
-        raise TeamError(f"{path}: holds no {format_id} team")
+        raise TeamError(f"{path}: holds no {format_id} team{found}")
+    if others:
+        log.info("%s: %d teams of %s%s", path, len(teams), format_id, found)
     return teams
 
 
