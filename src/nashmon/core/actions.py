@@ -174,7 +174,9 @@ class SinglesSpace(ActionSpace):
         if isinstance(part, SwitchPart):
             return singles.SWITCH + _bench_index(request, part.position, choice)
         if isinstance(part, PassPart):
-            raise IllegalActionError("there is no pass in singles")
+            if "forceSwitch" in request:
+                return 0  # declines a Revival Blessing
+            raise IllegalActionError("an active Pokémon cannot pass in singles")
         rank = singles.move_ranks(request)[part.index]
         if part.gimmick and self.name == "minimal":
             raise IllegalActionError(f"the minimal actions have no gimmick: {choice!r}")
@@ -187,7 +189,7 @@ class SinglesSpace(ActionSpace):
             k = action - singles.SWITCH
             return f"switch to {_name(team[bench[k]])}" if k < len(bench) else "an empty place"
         if "active" not in request or action >= singles.NUM_ACTIONS:
-            return "nothing"
+            return "pass" if action == 0 else "nothing"
         rank = action - singles.GIMMICK if action >= singles.GIMMICK else action
         active = request["active"][0]
         ranks = singles.move_ranks(request)

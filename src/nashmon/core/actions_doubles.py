@@ -123,9 +123,9 @@ def _forced_slot(request: Request, slot: int, living: int, spare: bool) -> int:
         bits = ((1 << len(team) - 2 - living) - 1) << SWITCH
         if is_fainted(team[1 - slot]):
             bits |= 1 << encode(0, slot - 2, False)
-        return bits
-    bits = ((1 << living) - 1) << SWITCH
-    # With fewer reserves than empty slots one of the slots stays empty.
+    else:
+        bits = ((1 << living) - 1) << SWITCH
+    # With fewer reserves than slots to fill one stays empty; a revival may then be declined.
     return bits | PASS_BIT if spare else bits
 
 
@@ -134,7 +134,6 @@ def _compatible() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     different = np.ones((NUM_CODES, NUM_CODES), np.bool_)
     for code in range(SWITCH, PASS):
         different[code, code] = False
-    different[PASS, PASS] = False
     gimmick = np.array([code < SWITCH and decode(code)[2] for code in range(NUM_CODES)])
     return different, different & ~np.logical_and.outer(gimmick, gimmick)
 
@@ -156,11 +155,10 @@ def joint_mask(first: int, second: int, one_gimmick: bool) -> NDArray[np.bool_]:
     """
     pairs = np.logical_and.outer(to_mask(first), to_mask(second))
     pairs &= _ONE_GIMMICK if one_gimmick else _COMPATIBLE
-    if first & second & PASS_BIT:
+    if first & second & PASS_BIT and PASS_BIT not in (first, second):
         # One reserve for two empty slots: exactly one of them takes it.
         pairs[:PASS, :PASS] = False
-    if first == second == PASS_BIT:
-        pairs[PASS, PASS] = True
+        pairs[PASS, PASS] = False
     pairs.flags.writeable = False
     return pairs.reshape(NUM_ACTIONS)
 

@@ -12,7 +12,6 @@ from nashmon.core.actions_request import (
     base_options,
     gimmick_of,
     gimmick_options,
-    is_fainted,
     move_key,
     moves_of,
     num_living,
@@ -24,6 +23,7 @@ GIMMICK = 9  # first action with the gimmick
 NUM_SWITCHES = 5
 NUM_ACTIONS = 13
 NUM_MINIMAL = 9
+DECLINE_BIT = 1  # action 0 of a Revival Blessing request: pass
 
 
 @lru_cache(maxsize=65536)
@@ -56,8 +56,11 @@ def legal_bits(request: Request) -> int:
     """Legal actions of a move or switch request as the bits of one number."""
     team = request["side"]["pokemon"]
     if "forceSwitch" in request:
-        fainted = sum([is_fainted(entry) for entry in team[1:]])
-        return _switch_bits(fainted if team[0].get("reviving") else len(team) - 1 - fainted)
+        living = num_living(team, 1)
+        if not team[0].get("reviving"):
+            return _switch_bits(living)
+        # Showdown lets a player without living reserves decline to revive.
+        return _switch_bits(len(team) - 1 - living) | (DECLINE_BIT if not living else 0)
     active = request["active"][0]
     ranks = move_ranks(request)
     if len(active) == 1:  # nothing but moves: most requests
@@ -90,7 +93,9 @@ def _move_bits(ranks: tuple[int, ...], active: Mapping[str, Any]) -> int:
 
 
 def move_choice(request: Request, action: int) -> str:
-    """The choice string of a legal move action."""
+    """The choice string of a legal action that is no switch."""
+    if "forceSwitch" in request:
+        return "pass"
     active = request["active"][0]
     rank = action - GIMMICK if action >= GIMMICK else action
     assert rank < MAX_MOVES

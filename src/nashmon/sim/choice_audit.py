@@ -130,8 +130,6 @@ def equivalence(request: Request, choice: str) -> str | None:
     """The documented reason why an accepted choice need not be an action."""
     if choice.startswith("move") and any(a and a.get("maybeLocked") for a in request["active"]):
         return "disabled move while locked"
-    if "pass" in choice and is_reviving(request):
-        return "pass instead of reviving"
     return None
 
 
