@@ -1,4 +1,4 @@
-"""Microseconds to write one observation, per space, on the states of real battles.
+"""Microseconds of processor time to write one observation, per space, on the states of real battles.
 
 Usage: python benchmarks/observe.py [--quick] [--formats gen1ou gen9ou …]
 Random-legal battles are played first; each player's states are then written in order, with a
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from statistics import median
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -49,19 +49,19 @@ def play(format_id: str, decisions: int, seed: int) -> Sequences:
 
 
 def measure(space: ObservationSpace, sequences: Sequences, repeats: int, cold: bool) -> float:
-    """Median over repeats of the mean microseconds per write."""
+    """Median over repeats of the mean microseconds of processor time per write."""
     out = space.allocate(1)
     times = []
     for _ in range(repeats):
         spent, writes = 0.0, 0
         for states in sequences:
             encoder = space.encoder()
-            start = perf_counter()
+            start = thread_time()
             for state in states:
                 if cold:
                     encoder.reset()
                 encoder.write(state, out, 0)
-            spent += perf_counter() - start
+            spent += thread_time() - start
             writes += len(states)
         times.append(1e6 * spent / writes)
     return median(times)

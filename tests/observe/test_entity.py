@@ -17,6 +17,9 @@ from nashmon.observe.vocab import UnknownWordError
 FORMATS = ("gen1ou", "gen2ou", "gen4ou", "gen8ou", "gen9ou", "gen9vgc2025regi")
 
 
+SPECIES = EntitySpace(get_format("gen1ou")).spec["pokemon_ids"].column("species")
+
+
 def write(space: EntitySpace, state: UniversalState) -> dict[str, np.ndarray]:
     out = space.allocate(1)
     space.encoder().write(state, out, 0)
@@ -82,7 +85,9 @@ def test_rows_are_active_slots_then_bench() -> None:
     own = replace(state.own, active=tuple(team[:2]), bench=tuple(team[2:]))
     out = write(space, replace(state, own=own))
     species = space.tables["species"]
-    assert [species.words[k] for k in out["pokemon_ids"][0, :6, 0]] == [p.species for p in team]
+    assert [species.words[k] for k in out["pokemon_ids"][0, :6, SPECIES]] == [
+        p.species for p in team
+    ]
 
 
 def test_at_preview_row_k_is_bench_k() -> None:
@@ -93,7 +98,9 @@ def test_at_preview_row_k_is_bench_k() -> None:
     own = replace(state.own, active=(None,), bench=team)
     out = write(space, replace(state, phase="preview", own=own, foe=replace(own, bench=())))
     species = space.tables["species"]
-    assert [species.words[k] for k in out["pokemon_ids"][0, :6, 0]] == [p.species for p in team]
+    assert [species.words[k] for k in out["pokemon_ids"][0, :6, SPECIES]] == [
+        p.species for p in team
+    ]
     assert not out["pokemon_ids"][0, 6:].any()
 
 
@@ -104,7 +111,7 @@ def test_a_sixth_benched_pokemon_takes_the_row_of_an_empty_slot() -> None:
     team = [maker.pokemon(True, k == 0, str(k)) for k in range(6)]
     own = replace(state.own, active=(team[0], None), bench=tuple(team[1:]))
     ids = write(space, replace(state, own=own))["pokemon_ids"][0]
-    assert [space.tables["species"].words[k] for k in ids[:6, 0]] == [
+    assert [space.tables["species"].words[k] for k in ids[:6, SPECIES]] == [
         team[k].species for k in (0, 5, 1, 2, 3, 4)
     ]
     crowded = replace(own, bench=tuple(team))

@@ -6,8 +6,8 @@ At team preview, when nobody is active yet, row k is bench k.
 
 from __future__ import annotations
 
+from array import array
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -79,13 +79,16 @@ class EntityEncoder:
     """Writes states into arrays; a pure function of the state, made fast by remembering rows."""
 
     def __init__(self, space: EntitySpace, remember: int) -> None:
-        self._rows = space.rows
+        self._writer = writer = space.rows
         self._field = space.field
         self._features = space.features
         self._limit = remember
-        rows = space.rows
-        self._empty = _Row(None, bytes(2 * rows.ids_shape[1]), bytes(4 * rows.numbers_shape[1]))
-        self._empty.active = bytes(4 * rows.active_shape[1])
+        self._ids = _Block("h", np.int16, writer.ids_shape)
+        self._numbers = _Block("f", np.float32, writer.numbers_shape)
+        self._actives = _Block("f", np.float32, writer.active_shape)
+        self._empty = _Row(None, bytes(self._ids.width), bytes(self._numbers.width))
+        self._empty.active = bytes(self._actives.width)
+        self._shown = [self._empty] * (2 * TEAM)  # what the blocks hold now
         self._young: dict[int, _Row] = {}
         self._old: dict[int, _Row] = {}
 
@@ -95,60 +98,80 @@ class EntityEncoder:
 
     def write(self, state: UniversalState, out: Arrays, index: Any) -> None:
         """Write one state at `out[name][index]` for every array of the spec."""
-        if state.gen != self._features.gen or state.game_type != self._features.game_type:
+        features, own, foe = self._features, state.own, state.foe
+        if state.gen != features.gen or state.game_type != features.game_type:
             raise StateShapeError(
-                f"a {self._features.game_type} observation of generation {self._features.gen} "
+                f"a {features.game_type} observation of generation {features.gen} "
                 f"cannot show a {state.game_type} state of {state.format!r}"
             )
-        preview = state.phase == "preview"
-        rows = self._side_rows(state.own, preview) + self._side_rows(state.foe, preview)
-        ids = np.frombuffer(b"".join([row.ids for row in rows]), np.int16)
-        out["pokemon_ids"][index] = ids.reshape(self._rows.ids_shape)
-        numbers = np.frombuffer(b"".join([row.numbers for row in rows]), np.float32)
-        out["pokemon_numbers"][index] = numbers.reshape(self._rows.numbers_shape)
-        actives = b"".join(
-            [self._active(pokemon) for pokemon in (*state.own.active, *state.foe.active)]
-        )
-        out["active_numbers"][index] = np.frombuffer(actives, np.float32).reshape(
-            self._rows.active_shape
-        )
+        if state.phase == "preview":
+            rows = self._preview_rows(own) + self._preview_rows(foe)
+        else:
+            rows = self._side_rows(own) + self._side_rows(foe)
+        shown, ids, numbers = self._shown, self._ids, self._numbers
+        for k, row in enumerate(rows):
+            if row is not shown[k]:
+                ids.put(k, row.ids)
+                numbers.put(k, row.numbers)
+        self._shown = rows
+        for k, pokemon in enumerate((*own.active, *foe.active)):
+            self._actives.put(k, self._active(pokemon))
+        out["pokemon_ids"][index] = ids.array
+        out["pokemon_numbers"][index] = numbers.array
+        out["active_numbers"][index] = self._actives.array
         out["field"][index] = self._field.values(state)
 
-    def _side_rows(self, side: UniversalSide, preview: bool) -> list[_Row]:
-        row, empty = self._row, self._empty
-        bench = [row(pokemon) for pokemon in side.bench]
-        if preview:
-            rows = bench
-        else:
-            rows = [empty if pokemon is None else row(pokemon) for pokemon in side.active]
-            slots = len(rows)
-            rows += bench[: TEAM - slots]
-            # A slot can be empty while all six sit on the bench (all but one fainted): the last
-            # ones, which no switch can name, take the rows of empty slots.
-            for extra in bench[TEAM - slots :]:
+    def _side_rows(self, side: UniversalSide) -> list[_Row]:
+        known, new, empty = self._young.get, self._new_row, self._empty
+        rows = [empty if p is None else known(id(p)) or new(p) for p in side.active]
+        slots = len(rows)
+        rows += [known(id(p)) or new(p) for p in side.bench]
+        if len(rows) > TEAM:
+            # A slot can be empty while the bench is longer than the rows left for it (all but one
+            # fainted in doubles): the last ones, which no switch names, take empty slots' rows.
+            for extra in rows[TEAM:]:
                 if empty not in rows[:slots]:
                     raise StateShapeError(f"a side has more than {TEAM} Pokémon: {side}")
                 rows[rows.index(empty)] = extra
+            return rows[:TEAM]
+        return rows + [empty] * (TEAM - len(rows))
+
+    def _preview_rows(self, side: UniversalSide) -> list[_Row]:
+        rows = [self._young.get(id(p)) or self._new_row(p) for p in side.bench]
         if len(rows) > TEAM:
             raise StateShapeError(f"a side has more than {TEAM} Pokémon: {side}")
-        return rows + list(repeat(empty, TEAM - len(rows)))
+        return rows + [self._empty] * (TEAM - len(rows))
 
-    def _row(self, pokemon: UniversalPokemon) -> _Row:
+    def _new_row(self, pokemon: UniversalPokemon) -> _Row:
         key = id(pokemon)
-        row = self._young.get(key)
-        if row is not None:
-            return row
-        row = self._old.get(key)
-        if row is None:
-            row = _Row(pokemon, self._rows.ids(pokemon), self._rows.numbers(pokemon))
+        row = self._old.get(key) or _Row(pokemon, *self._writer.rows(pokemon))
         if len(self._young) >= self._limit:
             self._old, self._young = self._young, {}
         self._young[key] = row
         return row
 
-    def _active(self, p: UniversalPokemon | None) -> bytes:
-        row = self._empty if p is None else self._row(p)
-        if row.active is None:
-            assert p is not None
-            row.active = self._rows.active(p)
+    def _active(self, pokemon: UniversalPokemon | None) -> bytes:
+        row = self._empty
+        if pokemon is not None:
+            row = self._young.get(id(pokemon)) or self._new_row(pokemon)
+            if row.active is None:
+                row.active = self._writer.active(pokemon)
+        assert row.active is not None
         return row.active
+
+
+class _Block:
+    """An array whose rows are set from bytes, which is several times quicker than by numpy."""
+
+    __slots__ = ("_view", "array", "width")
+
+    def __init__(self, code: str, dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+        buffer = array(code, bytes(np.dtype(dtype).itemsize * int(np.prod(shape))))
+        self.array = np.frombuffer(buffer, dtype).reshape(shape)
+        self.width = self.array.strides[0]  # bytes of one row
+        self._view = memoryview(buffer).cast("B")
+
+    def put(self, row: int, data: bytes) -> None:
+        """Set one row."""
+        start = row * self.width
+        self._view[start : start + self.width] = data

@@ -28,6 +28,8 @@ class FieldWriter:
             return lookup(tables[table], strict, names.index(first) - 1 if first in names else 0)
 
         self._features = features
+        self._nothing_waits = ((),) * features.slots
+        self._no_gimmick = (None,) * features.slots
         self._zeros = array("f", bytes(4 * len(names)))
         self._pack_dense = Struct(f"={len(dense_field_columns(features))}f").pack_into
         self._phases = {phase: names.index(f"phase_{phase}") for phase in PHASES}
@@ -49,9 +51,10 @@ class FieldWriter:
             values[self._weathers[state.weather]] = 0.5 + min(state.weather_turns, 8) / 16
         if state.fields:
             _put(values, self._fields, state.fields)
-        for gimmick, columns in zip(state.can_gimmick, self._can, strict=True):
-            if gimmick is not None:
-                values[columns[gimmick]] = 1.0
+        if state.can_gimmick != self._no_gimmick:
+            for gimmick, columns in zip(state.can_gimmick, self._can, strict=True):
+                if gimmick is not None:
+                    values[columns[gimmick]] = 1.0
         self._side(values, "own", state.own)
         self._side(values, "foe", state.foe)
         return np.frombuffer(values, np.float32)
@@ -75,9 +78,12 @@ class FieldWriter:
     def _side(self, values: array[float], name: str, side: UniversalSide) -> None:
         if side.conditions:
             _put(values, self._conditions[name], side.conditions)
-        for words, columns in zip(side.slot_conditions, self._slot_conditions[name], strict=True):
-            for word in words:
-                values[columns[word]] = 1.0
+        if side.slot_conditions != self._nothing_waits:
+            for words, columns in zip(
+                side.slot_conditions, self._slot_conditions[name], strict=True
+            ):
+                for word in words:
+                    values[columns[word]] = 1.0
         for gimmick in side.gimmicks_used:
             values[self._used[name][gimmick]] = 1.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from itertools import repeat
 from struct import Struct
 
 from nashmon.core.dex import get_dex
@@ -14,6 +13,8 @@ from nashmon.observe.entity_spec import MOVES, NUMBER_CAP, Features
 from nashmon.observe.spec import ObsSpec
 from nashmon.observe.vocab import EMPTY, UNKNOWN, Vocabulary, lookup
 
+_NO_BOOSTS = (0,) * 7
+_REMEMBERED = 4096  # combinations of seldom changing facts
 _SELECTED = {None: 0.0, True: 1.0, False: -1.0}
 
 
@@ -28,7 +29,7 @@ def _base_stats(mod: str, stats: tuple[int, ...]) -> dict[str, tuple[float, ...]
 
 
 class RowWriter:
-    """Computes the rows of a Pokémon as bytes; keeps no state."""
+    """Computes the rows of a Pokémon as bytes, a pure function of it."""
 
     def __init__(
         self,
@@ -42,8 +43,11 @@ class RowWriter:
         self.ids_shape = spec["pokemon_ids"].shape
         self.numbers_shape = spec["pokemon_numbers"].shape
         self.active_shape = spec["active_numbers"].shape
-        self._pack_ids = Struct(f"={self.ids_shape[1]}h").pack
-        self._pack_numbers = Struct(f"={self.numbers_shape[1]}f").pack
+        self._often_ids = Struct("=7h").pack
+        self._often_numbers = Struct("=12f").pack
+        self._seldom_ids = Struct(f"={self.ids_shape[1] - 7}h").pack
+        self._seldom_numbers = Struct(f"={self.numbers_shape[1] - 12}f").pack
+        self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
         found = {name: lookup(table, strict) for name, table in tables.items()}
         self._species = found["species"]
         self._moves = found["moves"]
@@ -58,74 +62,87 @@ class RowWriter:
         self._no_base_stats = (0.0,) * (1 + len(features.stats))
         self._active_zeros = array("f", bytes(4 * self.active_shape[1]))
 
-    def ids(self, p: UniversalPokemon) -> bytes:
-        """Its row of `pokemon_ids`."""
-        f, moves = self._features, self._moves
-        species, types = self._species, [self._types[name] for name in p.types]
-        if len(types) > f.num_types or len(p.moves) > MOVES:
-            raise StateShapeError(
-                f"{p.species} has types {p.types} and {len(p.moves)} moves; "
-                f"at most {f.num_types} and {MOVES} fit"
-            )
-        values = [
-            species[p.species],
-            species[p.base_species],
+    def rows(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
+        """Its rows of `pokemon_ids` and `pokemon_numbers`."""
+        ids, numbers = self._seldom(p)
+        word, moves = self._moves, p.moves
+        named = [word[move.id] for move in moves]
+        pp = [min(move.pp / move.max_pp, 1.0) if move.max_pp else 0.0 for move in moves]
+        disabled = [move.disabled for move in moves]
+        missing = MOVES - len(moves)
+        if missing > 0:
+            named += (UNKNOWN if p.stats is None else EMPTY,) * missing
+            pp += (0.0,) * missing
+            disabled += (False,) * missing
+        elif missing < 0:
+            raise StateShapeError(f"{p.species} has {len(moves)} moves; {MOVES} fit")
+        last, charging = p.last_move, p.preparing
+        often_ids = self._often_ids(
             EMPTY if p.status is None else self._statuses[p.status],
-            *types,
-            *repeat(EMPTY, f.num_types - len(types)),
-            *[moves[move.id] for move in p.moves],
-            *repeat(UNKNOWN if p.stats is None else EMPTY, MOVES - len(p.moves)),
-            EMPTY if p.last_move is None else moves[p.last_move],
-            EMPTY if p.preparing is None else moves[p.preparing],
-        ]
+            *named,
+            EMPTY if last is None else word[last],
+            EMPTY if charging is None else word[charging],
+        )
+        turns = min(p.status_turns, 16) / 16
+        often = self._often_numbers(p.hp_fraction, p.fainted, p.active, turns, *pp, *disabled)
+        return often_ids + ids, often + numbers
+
+    def _seldom(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
+        """The columns that seldom change, remembered by the facts they are made of."""
+        key = (
+            *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type, p.terastallized),
+            *(p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
+        )
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            found = self._known[key] = (self._ids(p), self._numbers(p))
+        return found
+
+    def _ids(self, p: UniversalPokemon) -> bytes:
+        f, types = self._features, [self._types[name] for name in p.types]
+        if len(types) > f.num_types:
+            raise StateShapeError(f"{p.species} has types {p.types}; {f.num_types} fit")
+        values = [self._species[p.species], self._species[p.base_species], *types]
+        values += (EMPTY,) * (f.num_types - len(types))
         if f.has_items:
             values.append(UNKNOWN if p.item is None else self._items[p.item])
         if f.has_abilities:
             values.append(UNKNOWN if p.ability is None else self._abilities[p.ability])
         if f.has_tera:
             values.append(UNKNOWN if p.tera_type is None else self._types[p.tera_type])
-        return self._pack_ids(*values)
+        return self._seldom_ids(*values)
 
-    def numbers(self, p: UniversalPokemon) -> bytes:
-        """Its row of `pokemon_numbers`."""
-        f, missing = self._features, MOVES - len(p.moves)
-        values: list[float] = [
-            1.0,
-            p.hp_fraction,
-            p.fainted,
-            p.active,
-            p.revealed,
-            p.stats is not None,
-            _SELECTED[p.selected],
-            p.level / 128,
-            min(p.status_turns, 16) / 16,
-            min((p.max_hp or 0) / 1024, NUMBER_CAP),
-        ]
-        if p.stats is None:
-            values += repeat(0.0, len(f.stats))
-        else:
-            values += [min(p.stats[k] / 1024, NUMBER_CAP) for k in f.stats]
+    def _numbers(self, p: UniversalPokemon) -> bytes:
+        f, stats = self._features, p.stats or (0,) * 5
+        values: list[float] = [1.0, p.revealed, p.stats is not None, _SELECTED[p.selected]]
+        values += [p.level / 128, min((p.max_hp or 0) / 1024, NUMBER_CAP)]
+        values += [min(stats[k] / 1024, NUMBER_CAP) for k in f.stats]
         values += self._base_stats.get(p.species, self._no_base_stats)
-        values += [min(m.pp / m.max_pp, 1.0) if m.max_pp else 0.0 for m in p.moves]
-        values += repeat(0.0, missing)
-        values += [move.disabled for move in p.moves]
-        values += repeat(0.0, missing)
         if f.has_gender:
             values += [p.gender == "M", p.gender == "F", p.gender == "N"]
         if f.has_tera:
             values.append(p.terastallized)
-        return self._pack_numbers(*values)
+        return self._seldom_numbers(*values)
 
     def active(self, p: UniversalPokemon) -> bytes:
         """Its row of `active_numbers` when it is in a slot."""
-        f, values = self._features, self._active_zeros[:]
-        head = [1.0, *[boost / 8 for boost in p.boosts], p.must_recharge, p.transformed]
-        head.append(p.first_turn)
+        f, boosts = self._features, p.boosts
+        values = self._active_zeros[:]
+        values[0] = 1.0
+        if boosts != _NO_BOOSTS:
+            values[1:8] = array("f", [boost / 8 for boost in boosts])
+        if p.must_recharge:
+            values[8] = 1.0
+        if p.transformed:
+            values[9] = 1.0
+        if p.first_turn:
+            values[10] = 1.0
         if f.has_protect:
-            head.append(min(p.protect_count, 4) / 4)
+            values[11] = min(p.protect_count, 4) / 4
         if f.has_tera:
-            head.append(p.commanding)
-        values[: len(head)] = array("f", head)
+            values[12] = p.commanding
         for name, count in p.volatiles:
             values[self._volatiles[name]] = 0.5 + min(count, 8) / 16
         return values.tobytes()

@@ -78,19 +78,17 @@ _STAT_NAMES = ("atk", "def", "spa", "spd", "spe")
 
 
 def id_columns(f: Features) -> list[Column]:
-    """Columns of `pokemon_ids`: one vocabulary id each."""
-    ids = [
-        ("species", "species", "species"),
-        ("base_species", "species", "base_species"),
-        ("status", "statuses", "status; 0 when healthy"),
-    ]
-    ids += [(f"type_{k}", "types", f"types[{k}]; 0 when it has fewer") for k in range(f.num_types)]
+    """Columns of `pokemon_ids`, one vocabulary id each: first what changes often."""
     moves = "moves[{k}].id; without it 0 when stats are known, else 1 (not revealed)"
+    ids = [("status", "statuses", "status; 0 when healthy")]
     ids += [(f"move_{k}", "moves", moves.format(k=k)) for k in range(MOVES)]
     ids += [
         ("last_move", "moves", "last_move; 0 when none"),
         ("preparing", "moves", "preparing; 0 when none"),
+        ("species", "species", "species"),
+        ("base_species", "species", "base_species"),
     ]
+    ids += [(f"type_{k}", "types", f"types[{k}]; 0 when it has fewer") for k in range(f.num_types)]
     if f.has_items:
         ids.append(("item", "items", "item; None is 1, '' is 0"))
     if f.has_abilities:
@@ -101,17 +99,23 @@ def id_columns(f: Features) -> list[Column]:
 
 
 def number_columns(f: Features) -> list[Column]:
-    """Columns of `pokemon_numbers`."""
+    """Columns of `pokemon_numbers`: first what changes often."""
     columns = [
-        Column("present", "1: there is a Pokémon in this row", 0, 1),
         Column("hp_fraction", "hp_fraction", 0, 1),
         Column("fainted", "1 if fainted", 0, 1),
         Column("active", "1 if active", 0, 1),
+        Column("status_turns", "min(status_turns, 16) / 16", 0, 1),
+    ]
+    for k in range(MOVES):
+        columns.append(Column(f"pp_{k}", f"min(pp / max_pp, 1) of moves[{k}]; 0 if none", 0, 1))
+    for k in range(MOVES):
+        columns.append(Column(f"disabled_{k}", f"1 if moves[{k}].disabled", 0, 1))
+    columns += [
+        Column("present", "1: there is a Pokémon in this row", 0, 1),
         Column("revealed", "1 if revealed", 0, 1),
         Column("known", "1 if stats are known (own side)", 0, 1),
         Column("selected", "1 if selected, −1 if not selected, 0 if None", -1, 1),
         Column("level", "level / 128", 0, 1),
-        Column("status_turns", "min(status_turns, 16) / 16", 0, 1),
         Column("max_hp", "min(max_hp / 1024, 2); 0 if None", 0, NUMBER_CAP),
     ]
     for k in f.stats:
@@ -119,10 +123,6 @@ def number_columns(f: Features) -> list[Column]:
         columns.append(Column(f"stat_{_STAT_NAMES[k]}", doc, 0, NUMBER_CAP))
     for name in ("hp", *(_STAT_NAMES[k] for k in f.stats)):
         columns.append(Column(f"base_{name}", f"the dex's base {name} of species / 256", 0, 1))
-    for k in range(MOVES):
-        columns.append(Column(f"pp_{k}", f"min(pp / max_pp, 1) of moves[{k}]; 0 if none", 0, 1))
-    for k in range(MOVES):
-        columns.append(Column(f"disabled_{k}", f"1 if moves[{k}].disabled", 0, 1))
     if f.has_gender:
         columns += [Column(f"gender_{g}", f"1 if gender is {g}", 0, 1) for g in "MFN"]
     if f.has_tera:
