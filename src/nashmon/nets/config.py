@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -73,8 +73,35 @@ class PolicyConfig:
         return cls(**data)
 
 
+# 0.3, 1.2, 18 and 190 million parameters in gen1ou (docs/networks.md).  The first two are what two
+# CPU cores train; attention among Pokémon and over the battle is for GPUs.
 SIZES: dict[str, PolicyConfig] = {
     "tiny": PolicyConfig(),
+    "small": PolicyConfig(width=256, entity_width=96, encoder_layers=2),
+    "medium": PolicyConfig(
+        encoder="attention",
+        memory="transformer",
+        value="categorical",
+        width=512,
+        entity_width=256,
+        encoder_layers=4,
+        encoder_heads=8,
+        memory_layers=4,
+        memory_heads=8,
+        memory_window=128,
+    ),
+    "large": PolicyConfig(
+        encoder="attention",
+        memory="transformer",
+        value="categorical",
+        width=1280,
+        entity_width=768,
+        encoder_layers=8,
+        encoder_heads=12,
+        memory_layers=6,
+        memory_heads=20,
+        memory_window=200,
+    ),
 }
 
 
@@ -82,7 +109,7 @@ def policy_config(size: str, **changes: Any) -> PolicyConfig:
     """A preset by name with some options changed."""
     if size not in SIZES:
         raise PolicyConfigError(f"unknown size {size!r}; choose from {', '.join(SIZES)}")
-    return PolicyConfig.from_dict({**replace(SIZES[size]).to_dict(), **changes})
+    return PolicyConfig.from_dict({**SIZES[size].to_dict(), **changes})
 
 
 @dataclass(frozen=True, slots=True)

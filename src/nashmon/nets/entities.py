@@ -134,31 +134,38 @@ class Effectiveness(nn.Module):
 
 
 class EntityEncoder(Encoder):
-    """What the two entity encoders share: embedding, masks of rows, and the summary's parts."""
+    """What the two entity encoders share: embedding, the parts of the summary, the preview."""
 
     def __init__(self, config: PolicyConfig, observation: ObsSpec, tables: Tables) -> None:
         super().__init__()
         self.embed = EntityEmbedding(config.entity_width, observation, tables)
         self.effectiveness = Effectiveness(observation, tables)
+        self.out: nn.Module
         self.preview_column = observation["field"].column("phase_preview")
         slots = self.embed.slots
-        self.part_width = 2 * (slots + 2) * config.entity_width + 2 * MOVES * slots**2
+        vectors = 2 * (slots + 2) + MOVES * slots
+        self.part_width = vectors * config.entity_width + 2 * MOVES * slots**2
 
-    def effect(self, observations: Mapping[str, Tensor]) -> Tensor:
-        """Type effectiveness of the own active moves."""
+    def encoding(
+        self, observations: Mapping[str, Tensor], rows: Tensor, moves: Tensor, field: Tensor
+    ) -> Encoding:
+        """Join slots, pooled benches, moves, their effectiveness and the field to a summary."""
+        numbers = observations["pokemon_numbers"]
         occupied = observations["active_numbers"][..., self.embed.occupied]
-        out: Tensor = self.effectiveness(observations["pokemon_ids"], occupied)
-        return out
+        effect = self.effectiveness(observations["pokemon_ids"], occupied)
+        own_moves = moves * occupied[:, : self.embed.slots, None, None]
+        parts = (*self.pooled(rows, numbers), own_moves.flatten(1), effect.flatten(1), field)
+        preview = self.preview(numbers, observations["field"])
+        return Encoding(self.out(torch.cat(parts, dim=1)), rows, moves, effect, preview)
 
-    def parts(self, rows: Tensor, numbers: Tensor, effect: Tensor) -> list[Tensor]:
-        """Active slots of both sides, mean and maximum of each bench, effectiveness: (N, …)."""
+    def pooled(self, rows: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Active slots of both sides, mean and maximum of each bench: (N, …) each."""
         sides = rows.view(len(rows), 2, TEAM, -1)
         active = numbers[..., self.embed.is_active].view(-1, 2, TEAM, 1)
         present = numbers[..., self.embed.present].view(-1, 2, TEAM, 1)
         slots = (sides * active)[:, :, : self.embed.slots]
         bench = sides * (present * (1 - active))
-        pooled = (bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1))
-        return [slots.flatten(1), *pooled, effect.flatten(1)]
+        return slots.flatten(1), bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1)
 
     def preview(self, numbers: Tensor, field: Tensor) -> Tensor:
         """Number of own Pokémon at a team preview, else 0."""
@@ -181,10 +188,7 @@ class SetEncoder(EntityEncoder):
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
         rows, moves = self.embed(observations)
-        rows, field = self.blocks(rows), observations["field"]
-        numbers, effect = observations["pokemon_numbers"], self.effect(observations)
-        summary = self.out(torch.cat((*self.parts(rows, numbers, effect), field), dim=1))
-        return Encoding(summary, rows, moves, effect, self.preview(numbers, field))
+        return self.encoding(observations, self.blocks(rows), moves, observations["field"])
 
 
 class AttentionEncoder(EntityEncoder):
@@ -206,10 +210,6 @@ class AttentionEncoder(EntityEncoder):
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
         rows, moves = self.embed(observations)
-        field = observations["field"]
-        tokens = torch.cat((rows, self.field(field).unsqueeze(1)), dim=1)
-        tokens = self.norm(self.blocks(tokens))
-        rows, token = tokens[:, :-1], tokens[:, -1]
-        numbers, effect = observations["pokemon_numbers"], self.effect(observations)
-        summary = self.out(torch.cat((*self.parts(rows, numbers, effect), token), dim=1))
-        return Encoding(summary, rows, moves, effect, self.preview(numbers, field))
+        field = self.field(observations["field"]).unsqueeze(1)
+        tokens = self.norm(self.blocks(torch.cat((rows, field), dim=1)))
+        return self.encoding(observations, tokens[:, :-1], moves, tokens[:, -1])

@@ -1,0 +1,189 @@
+"""Samples per second of policies: acting and training, by size, encoder and batch.
+
+    python benchmarks/nets.py [--quick] [--options] [--threads N]
+
+A training sample is one decision of a sequence of 16: forward, backward and an Adam step.  The
+configurations take turns and the best round counts, so that other load on the machine disturbs
+ratios little.  With one thread, CPU time is measured instead of wall time, which stays meaningful
+on a busy machine.  `--options` measures bf16 and torch.compile against plain fp32 instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from nashmon.nets.build import build_policy
+from nashmon.nets.config import PolicyConfig, policy_config
+from nashmon.nets.policy import Policy
+from nashmon.observe.spec import ObsSpec
+
+STEPS = 16
+TOO_SLOW = 5.0  # seconds for one call: larger batches of that configuration are left out
+clock = time.perf_counter
+TOKENS = {"encoder": "tokens", "head": "flat", "encoder_layers": 3}
+CONFIGS: dict[str, tuple[str, dict[str, object], str]] = {
+    "tiny set": ("tiny", {}, "gen1ou"),
+    "tiny set, no memory": ("tiny", {"memory": "none"}, "gen1ou"),
+    "tiny set, gru": ("tiny", {"memory": "gru"}, "gen1ou"),
+    "tiny set, transformer memory": ("tiny", {"memory": "transformer"}, "gen1ou"),
+    "tiny flat": ("tiny", {"encoder": "flat", "head": "flat", "encoder_layers": 3}, "gen1ou"),
+    "tiny attention": ("tiny", {"encoder": "attention", "encoder_layers": 2}, "gen1ou"),
+    "tiny tokens": ("tiny", TOKENS, "gen1ou"),
+    "tiny set, gen9ou": ("tiny", {}, "gen9ou"),
+    "tiny set, vgc": ("tiny", {}, "gen9vgc2025regi"),
+    "small set": ("small", {}, "gen1ou"),
+    "small attention": ("small", {"encoder": "attention", "encoder_layers": 3}, "gen1ou"),
+    "medium attention": ("medium", {}, "gen1ou"),
+    "large attention": ("large", {}, "gen1ou"),
+}
+QUICK = ("tiny set", "tiny attention", "tiny set, vgc", "small set", "small attention")
+
+
+@dataclass
+class Job:
+    """One thing to time: a call that handles `samples` decisions."""
+
+    name: str
+    samples: int
+    call: Callable[[], object]
+    best: float = field(default=0.0)
+
+    def round(self, seconds: float) -> float:
+        """Call for a while; returns the time of one call and keeps the best rate."""
+        calls, start = 0, clock()
+        while clock() - start < seconds or calls == 0:
+            self.call()
+            calls += 1
+        taken = (clock() - start) / calls
+        self.best = max(self.best, self.samples / taken)
+        return taken
+
+
+def observations(spec: ObsSpec, shape: tuple[int, ...]) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    found = {}
+    for array in spec.arrays:
+        low = torch.tensor([column.low for column in array.columns])
+        high = torch.tensor([column.high for column in array.columns])
+        values = low + torch.rand((*shape, *array.shape), generator=generator) * (high - low)
+        found[array.name] = values.to(getattr(torch, array.dtype))
+    if "field" in found:
+        found["field"][..., spec["field"].column("phase_preview")] = 0
+    return found
+
+
+def make(name: str) -> Policy:
+    size, changes, format_id = CONFIGS[name]
+    config: PolicyConfig = policy_config(size, **changes)
+    torch.manual_seed(0)
+    tokens = config.encoder == "tokens"
+    return build_policy(format_id, config, "metamon-default" if tokens else "entity")
+
+
+def acting(policy: Policy, batch: int) -> Callable[[], object]:
+    obs = observations(policy.observation, (batch,))
+    mask = torch.ones(batch, policy.actions.num_actions, dtype=torch.bool)
+    memory, generator = policy.initial_memory(batch), torch.Generator().manual_seed(0)
+    return lambda: policy.act(obs, mask, memory, generator)
+
+
+def training(policy: Policy, batch: int, **options: bool) -> Callable[[], object]:
+    steps = min(STEPS, batch)
+    obs = observations(policy.observation, (steps, batch // steps))
+    masks = torch.ones(steps, batch // steps, policy.actions.num_actions, dtype=torch.bool)
+    actions = torch.zeros(steps, batch // steps, dtype=torch.long)
+    optimizer = torch.optim.Adam(policy.parameters(), fused=True)
+    evaluate = policy.evaluate
+    if options.get("compile"):
+        evaluate = torch.compile(policy.evaluate, dynamic=False)
+
+    def step() -> None:
+        with torch.autocast("cpu", torch.bfloat16, enabled=bool(options.get("bf16"))):
+            out = evaluate(obs, masks)
+        loss = out.value.square().mean() - out.log_prob(actions).mean() - out.entropy().mean()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def measure(names: list[str], batches: list[int], seconds: float, rounds: int) -> list[Job]:
+    jobs: list[Job] = []
+    for name in names:
+        policy = make(name)
+        for kind, build in (("act", acting), ("train", training)):
+            for batch in batches:
+                job = Job(f"{name} | {kind} | {batch}", batch, build(policy, batch))
+                job.round(0.0)  # warm-up
+                taken = job.round(0.0)
+                jobs.append(job)
+                if taken > TOO_SLOW:
+                    break
+    for _ in range(rounds):
+        for job in jobs:
+            if job.samples / job.best < 1.0:  # slow calls are steady enough after the first
+                job.round(seconds)
+    return jobs
+
+
+def options() -> list[Job]:
+    jobs = []
+    for name in ("tiny set", "tiny attention", "small set"):
+        for option in ("fp32", "bf16", "compile"):
+            call = training(make(name), 1024, **{option: True})
+            job = Job(f"{name} | train {option} | 1024", 1024, call)
+            start = time.perf_counter()
+            job.call()
+            print(f"{job.name}: first call {time.perf_counter() - start:.1f} s", flush=True)
+            jobs.append(job)
+    for _ in range(6):
+        for job in jobs:
+            job.round(0.8)
+    return jobs
+
+
+def main() -> None:
+    global clock
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a few configurations, under 50 s")
+    parser.add_argument("--options", action="store_true", help="bf16 and torch.compile")
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    if arguments.threads == 1:
+        clock = time.process_time
+    if arguments.options:
+        jobs = options()
+    elif arguments.quick:
+        jobs = measure(list(QUICK), [1, 256], seconds=0.2, rounds=3)
+    else:
+        jobs = measure(list(CONFIGS), [1, 32, 256, 1024], seconds=0.4, rounds=5)
+    rates = {job.name: round(job.best, 1) for job in jobs}
+    parameters = (
+        {}
+        if arguments.options
+        else {name: make(name).num_parameters for name in CONFIGS if f"{name} | act | 1" in rates}
+    )
+    for name, rate in rates.items():
+        print(f"{name:45} {rate:12,.0f} /s")
+    result = {
+        "unit": "samples/s",
+        "threads": arguments.threads,
+        "load": round(os.getloadavg()[0], 1),
+        "parameters": parameters,
+        "rates": rates,
+    }
+    print("RESULT", json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
