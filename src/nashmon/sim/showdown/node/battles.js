@@ -187,9 +187,15 @@ module.exports = showdown => {
     // Validating a choice may reveal a trap or a lock, which marks the Pokémon and the request.
     const marks = side.active.filter(Boolean).map(({trapped, maybeTrapped, maybeDisabled, maybeLocked, switchFlag}) =>
       ({trapped, maybeTrapped, maybeDisabled, maybeLocked, switchFlag}));
+    let request = null;
     const restore = () => {
       side.active.filter(Boolean).forEach((pokemon, i) => Object.assign(pokemon, marks[i]));
-      side.activeRequest = structuredClone(activeRequest);
+      if (!request || request.update) {
+        // The simulator sets `update` when it changes a request; only then a new copy is needed.
+        request = structuredClone(activeRequest);
+        delete request.update;
+      }
+      side.activeRequest = request;
       side.choice = choice;
     };
     const accepted = [];
