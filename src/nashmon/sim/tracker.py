@@ -113,7 +113,8 @@ class Tracker:
         mon._update_from_details(entry["details"])
         mon._item = entry["item"]
         mon._ability = entry["baseAbility"]
-        mon._temporary_ability = entry.get("ability", entry["baseAbility"])
+        if "ability" in entry:  # from Gen 7 on
+            mon._temporary_ability = entry["ability"]
         mon._terastallized_type = entry.get("teraType", "").lower() or None
         mon._terastallized = bool(entry.get("terastallized"))
         mon.commanding = entry.get("commanding", False)

@@ -19,7 +19,7 @@ _PAID = frozenset({"", "pursuit", "round", "grasspledge", "firepledge", "waterpl
 # Causes that make a Pokémon use a move of its own without PP.
 _OWN_AND_FREE = frozenset({"lockedmove", "sleeptalk"})
 _ONE_FOE = frozenset({"adjacentFoe", "any", "normal", "randomNormal", "scripted"})
-_ALL_FOES = frozenset({"all", "allAdjacent", "allAdjacentFoes", "foeSide"})
+_ALL_FOES = frozenset({"all", "allAdjacent", "allAdjacentFoes"})
 _TRAPS = """bind clamp firespin gmaxcentiferno gmaxsandblast infestation magmastorm sandtomb
     snaptrap thundercage whirlpool wrap"""
 _PARTIAL_TRAPS = frozenset(_TRAPS.split())
@@ -33,6 +33,11 @@ def _tag(parts: list[str], name: str) -> str:
         if part.startswith(name):
             return part[len(name) :].lstrip()
     return ""
+
+
+def _parse(battle: Tracking, parts: list[str]) -> None:
+    """poke-env alone."""
+    battle.parse_message(parts)
 
 
 def _with_cause(battle: Tracking, parts: list[str]) -> None:
@@ -65,6 +70,8 @@ def _move(battle: Tracking, parts: list[str]) -> None:
     name = parts[3]
     move = to_id(name[2:] if name.startswith("Z-") else name)
     cause = effect_id(_tag(parts, "[from]")) if "[from]" in "".join(parts[4:]) else ""
+    if mon.preparing_id == move:
+        cause = cause or move  # old generations do not mark the second turn
     mon.act()
     mon.last_move_id = move
     battle.mover, battle.mover_target = mon, parts[4][:3] if len(parts) > 4 else ""
@@ -94,9 +101,9 @@ def _pressure(battle: Tracking, parts: list[str], move: str) -> int:
     if known is None:
         return 0
     if known.target in _ONE_FOE:
-        aimed = parts[4][:3] if len(parts) > 4 else ""
-        places = [place for place in places if place == aimed]
-    elif known.target not in _ALL_FOES:
+        aimed = parts[4][:3] if len(parts) > 4 else ""  # "" when nothing is animated
+        places = [place for place in places if place == aimed or (not aimed and len(places) == 1)]
+    elif known.target not in _ALL_FOES and "mustpressure" not in known.flags:
         return 0
     mons = [battle.occupants.get(place) for place in places]
     return sum(1 for mon in mons if mon is not None and mon._current_hp and _presses(mon))
@@ -194,7 +201,7 @@ def _start(battle: Tracking, parts: list[str]) -> None:
     if effect == "typechange":
         source = _tag(parts, "[of]")
         if "/" in parts[4] or not parts[4].startswith("["):
-            mon.changed_types = tuple(to_id(name) or "???" for name in parts[4].split("/"))
+            mon.changed_types = tuple(filter(None, map(to_id, parts[4].split("/"))))
         elif source:
             mon.changed_types = battle.get_pokemon(source).types
         mon.added_type = None
@@ -239,6 +246,11 @@ def _single_move(battle: Tracking, parts: list[str]) -> None:
     mon = battle.get_pokemon(parts[2])
     mon.begin(parts[3])
     mon.move_effects.append(effect_id(parts[3]))
+
+
+def _prepare(battle: Tracking, parts: list[str]) -> None:
+    if "[premajor]" not in parts:  # an announcement, not the first of two turns
+        battle.parse_message(parts)
 
 
 def _anim(battle: Tracking, parts: list[str]) -> None:
@@ -411,7 +423,10 @@ def _terastallize(battle: Tracking, parts: list[str]) -> None:
 
 
 def _details_change(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2])._update_from_details(parts[3])
+    mon = battle.get_pokemon(parts[2])
+    mon._update_from_details(parts[3])
+    if mon.dex_species.abilities and not mon.fainted:  # a lasting forme brings its first ability
+        mon._ability = mon.dex_species.abilities[0]
     reveal_cause(battle, parts)
 
 
@@ -448,7 +463,7 @@ _SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -mi
     t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink upkeep
     warning"""
 _POKE_ENV = """-boost -clearallboost -clearboost -clearnegativeboost -clearpositiveboost
-    -curestatus -cureteam -enditem -fieldend -fieldstart -invertboost -mustrecharge -prepare
+    -curestatus -cureteam -fieldend -fieldstart -invertboost -mustrecharge
     -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions -unboost poke
     replace swap"""
 
@@ -466,12 +481,14 @@ HANDLERS: dict[str, Handler | None] = {
     "-damage": _damage,
     "-end": _end,
     "-endability": _end_ability,
+    "-enditem": _parse,  # who made it so is told again, more clearly, by other lines
     "-fail": _fail,
     "-formechange": _forme_change,
     "-heal": _heal,
     "-immune": reveal_cause,
     "-item": _item,
     "-mega": _gimmick("mega", 4),
+    "-prepare": _prepare,
     "-primal": _primal,
     "-singlemove": _single_move,
     "-singleturn": _single_turn,

@@ -48,6 +48,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
     _boosts: dict[str, int]
     _current_hp: int
     _item: str | None
+    _last_details: str
     _level: int
     _max_hp: int
     _must_recharge: bool
@@ -89,6 +90,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.added_type: str | None = None
         self.changed_types: tuple[str, ...] | None = None
         self.commanding = False
+        self.copied_ability = False  # by Transform, known or not
         self.counts: dict[str, int] = {}
         self.volatiles: dict[str, int] = {}  # name → turn it began
         self.turn_effects: list[str] = []  # volatiles that end with the turn
@@ -103,8 +105,11 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self._temporary_ability = None
 
     def _update_from_details(self, details: str) -> None:
+        if details == self._last_details:
+            return
+        self._last_details = details
         species, level, gender, tera = parse_details(details)
-        if species != self._species or self.forme != species:
+        if species != self._species:
             self._update_from_pokedex(species)
         self.order = (species, self.nickname)
         self.base_forme = self.base_forme or species
@@ -119,12 +124,6 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.forme = species
         if store_species:
             self._species = species
-        # A species with a single ability has it; Mega Evolutions have one each.
-        if len(known.abilities) == 1:
-            if store_species and not known.is_mega:
-                self._ability = known.abilities[0]
-            else:
-                self._temporary_ability = known.abilities[0]
 
     def forme_change(self, species: str) -> None:
         """Take another forme until it leaves the field."""
@@ -150,9 +149,10 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     @property
     def ability(self) -> str | None:
-        """Its ability now: None unknown, "" suppressed."""
-        changed = self._temporary_ability
-        return self._ability if changed is None else changed
+        """Its ability now: None unknown, "" none."""
+        if self._temporary_ability is not None:
+            return self._temporary_ability
+        return None if self.copied_ability else self._ability
 
     @ability.setter
     def ability(self, ability: str) -> None:
@@ -270,7 +270,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         # In Gen 1 the slot keeps its PP; later the copy has its own.
         copy = old if self.battle.gen == 1 else [min(full, COPIED_PP), full]
         self.slots = {key: slot for key, slot in self.slots.items() if key != "mimic"}
-        self.slots[move] = copy
+        self.slots.setdefault(move, copy)
 
     def transform(self, into: TrackedPokemon) -> None:
         """Copy another Pokémon: forme, types, stages, ability and the moves we know of it."""
@@ -280,6 +280,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.added_type = None
         self._boosts = into._boosts.copy()
         self._temporary_ability = into.ability
+        self.copied_ability = True
         self.slots = {move: [min(COPIED_PP, pp[1])] * 2 for move, pp in into.slots.items()}
 
     def switch_in(self, details: str | None = None) -> None:
