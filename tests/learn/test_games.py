@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 from open_spiel.python import policy as spiel_policy
-from open_spiel.python.algorithms import exploitability as spiel_exploitability
 from open_spiel.python.algorithms import expected_game_score
+from open_spiel.python.algorithms import exploitability as spiel_exploitability
 
 from nashmon.learn.games import load_game, spiel_game
 from nashmon.learn.tabular import TabularPolicy, to_batch
@@ -93,9 +93,7 @@ def test_both_seats_act_in_the_same_step_of_a_simultaneous_game() -> None:
 
 def test_the_same_seed_gives_the_same_games() -> None:
     tree = load_game("leduc")
-    one, two = (
-        Player(tree).play(tree.uniform(), 500, np.random.default_rng(4)) for _ in range(2)
-    )
+    one, two = (Player(tree).play(tree.uniform(), 500, np.random.default_rng(4)) for _ in range(2))
     assert np.array_equal(one.actions, two.actions)
     assert np.array_equal(one.infosets, two.infosets)
 

@@ -44,9 +44,7 @@ def test_gae_equals_the_sum_over_each_seats_own_decisions(gamma: float, lam: flo
         for i, battle in enumerate(battles):
             bootstrap = float(data["last_value"][b]) if i == len(battles) - 1 else 0.0
             values = [float(data["values"][t, b]) for t, _ in battle] + [bootstrap]
-            deltas = [
-                r + gamma * values[k + 1] - values[k] for k, (_, r) in enumerate(battle)
-            ]
+            deltas = [r + gamma * values[k + 1] - values[k] for k, (_, r) in enumerate(battle)]
             for k, (t, _) in enumerate(battle):
                 tail = enumerate(deltas[k:])
                 want = sum((gamma * lam) ** n * delta for n, delta in tail)
@@ -103,9 +101,7 @@ def slow_vtrace(
     """The definition, by recursion over decisions, one column at a time."""
     steps, columns = ratios.shape
     targets, backups = np.zeros((steps, columns)), np.zeros((steps, columns))
-    r, v, act, end = (
-        data[k].double().numpy() for k in ("rewards", "values", "acting", "ends")
-    )
+    r, v, act, end = (data[k].double().numpy() for k in ("rewards", "values", "acting", "ends"))
     rho, cost = ratios.double().numpy(), costs.double().numpy()
 
     def interval(t: int, b: int) -> tuple[float, float, float, int | None, bool]:

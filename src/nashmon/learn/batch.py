@@ -73,6 +73,7 @@ class Batch:
     last_value: Tensor  # (B,): value after the last step, 0 where the battle ended
     memory: dict[str, Tensor] | None = None  # state before step 0, batch first
     paired: bool = False
+    weights: Tensor | None = None  # (T, B): how much each decision counts; None: all the same
 
     def __post_init__(self) -> None:
         shape = self.acting.shape
@@ -81,6 +82,10 @@ class Batch:
                 raise ValueError(f"batch.{name} is {tuple(getattr(self, name).shape)}, not {shape}")
         if self.paired and shape[1] % 2:
             raise ValueError(f"a paired batch needs an even number of columns, not {shape[1]}")
+
+    def decision_weights(self) -> Tensor | None:
+        """Weights of the decisions (M,)."""
+        return None if self.weights is None else take(self.weights, places(self.acting))
 
     @property
     def num_decisions(self) -> int:
@@ -95,10 +100,10 @@ class Batch:
 
     def decisions(self) -> Batch:
         """Each decision as a trajectory of its own: shape (1, M).  For policies without memory."""
-        acting = self.acting
-        zeros = torch.zeros_like(self.rewards[acting])
+        index = places(self.acting)
+        zeros = torch.zeros_like(take(self.rewards, index))
         return self._mapped(
-            lambda x: x[acting].unsqueeze(0), last_value=zeros, memory=None, paired=False
+            lambda x: take(x, index).unsqueeze(0), last_value=zeros, memory=None, paired=False
         )
 
     def to(self, device: torch.device | str) -> Batch:
@@ -114,10 +119,12 @@ class Batch:
         changed = {
             f.name: change(getattr(self, f.name))
             for f in fields(self)
-            if f.name not in ("observations", "last_value", "memory", "paired")
+            if f.name not in ("observations", "last_value", "memory", "paired", "weights")
         }
-        observations = {name: change(value) for name, value in self.observations.items()}
-        return replace(self, observations=observations, **changed, **fixed)
+        changes: dict[str, Any] = {**changed, **fixed}
+        changes["weights"] = None if self.weights is None else change(self.weights)
+        changes["observations"] = {k: change(v) for k, v in self.observations.items()}
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +138,27 @@ class Decisions:
 
 def evaluate(policy: Policy, batch: Batch) -> Decisions:
     """Run the policy on a batch and keep the decisions; the only way algorithms call a policy."""
-    if not policy.has_memory and batch.acting.shape[0] > 1:
-        batch = batch.decisions()
-    out = policy.evaluate(batch.observations, batch.masks, batch.memory, batch.resets)
-    acting = batch.acting
-    logits = None if out.value_logits is None else out.value_logits[acting]
-    return Decisions(out.log_policy[acting], out.value[acting], logits)
+    observations, masks = batch.observations, batch.masks
+    if not policy.has_memory:
+        index = places(batch.acting)
+        observations = {k: take(v, index).unsqueeze(0) for k, v in observations.items()}
+        out = policy.evaluate(observations, take(masks, index).unsqueeze(0))
+        logits = None if out.value_logits is None else out.value_logits[0]
+        return Decisions(out.log_policy[0], out.value[0], logits)
+    out = policy.evaluate(observations, masks, batch.memory, batch.resets)
+    index = places(batch.acting)
+    logits = None if out.value_logits is None else take(out.value_logits, index)
+    return Decisions(take(out.log_policy, index), take(out.value, index), logits)
+
+
+def places(acting: Tensor) -> Tensor:
+    """Flat positions (M,) of the decisions among the T·B entries."""
+    return acting.flatten().nonzero().squeeze(-1)
+
+
+def take(table: Tensor, index: Tensor) -> Tensor:
+    """Rows of a (T, B, …) tensor at flat positions; faster than a boolean index."""
+    return table.flatten(0, 1).index_select(0, index)
 
 
 def scatter(flat: Tensor, acting: Tensor, fill: float = 0.0) -> Tensor:
@@ -144,6 +166,11 @@ def scatter(flat: Tensor, acting: Tensor, fill: float = 0.0) -> Tensor:
     return torch.full(acting.shape, fill, dtype=flat.dtype, device=flat.device).masked_scatter(
         acting, flat
     )
+
+
+def average(losses: Tensor, weights: Tensor | None) -> Tensor:
+    """Mean over decisions (M,), weighted if there are weights."""
+    return losses.mean() if weights is None else (weights * losses).sum() / weights.sum()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nashmon.learn.batch import Batch, Decisions, Minibatch, Policy, evaluate, minibatches
+from nashmon.learn.batch import Batch, Decisions, Minibatch, Policy, average, evaluate, minibatches
 from nashmon.learn.masked import chosen
 from nashmon.learn.optim import Descent, OptimConfig
 from nashmon.learn.regulariser import Metrics
@@ -106,8 +106,10 @@ class BC:
         c = self.config
         acting = part.batch.acting
         actions, masks = part.batch.actions[acting], part.batch.masks[acting]
-        actor = imitation_loss(output.log_policy, masks, actions, c.label_smoothing).mean()
-        critic = value_loss(output, returns, self.policy.value_support).mean()
+        weights = part.batch.decision_weights()
+        missed = imitation_loss(output.log_policy, masks, actions, c.label_smoothing)
+        actor = average(missed, weights)
+        critic = average(value_loss(output, returns, self.policy.value_support), weights)
         metrics = {"bc_loss": float(actor.detach()), "value_loss": float(critic.detach())}
         metrics |= self.measure(output, actions)
         return actor + c.value_weight * critic, metrics

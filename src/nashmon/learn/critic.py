@@ -74,4 +74,4 @@ class NetworkCritic(nn.Module):
         features = out.features[batch.acting].unsqueeze(1).expand(-1, actions.shape[1], -1)
         joined = torch.cat([features, self.action(actions)], -1)
         logits = torch.stack([head(joined) for head in self.layers], -2).float()
-        return logits.unflatten(-1, (self.heads[1], len(self.support)))
+        return logits.view(*logits.shape[:-1], self.heads[1], len(self.support))

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from nashmon.learn import masked
-from nashmon.learn.batch import Batch, Policy, evaluate
+from nashmon.learn.batch import Batch, Policy, average, evaluate
 from nashmon.learn.optim import frozen
 from nashmon.learn.regulariser import Metrics
 from nashmon.learn.schedules import Power
@@ -107,10 +107,12 @@ class Damping:
         """Log-policy of the reference at each decision."""
         return evaluate(self.reference, batch).log_policy
 
-    def loss(self, log_policy: Tensor, masks: Tensor, reference: Tensor) -> tuple[Tensor, Metrics]:
+    def loss(
+        self, log_policy: Tensor, masks: Tensor, reference: Tensor, weights: Tensor | None = None
+    ) -> tuple[Tensor, Metrics]:
         """Both weighted terms; afterwards the controller sees the KL."""
-        distance = masked.kl(log_policy, reference, masks).mean()
-        spread = masked.entropy(log_policy, masks).mean()
+        distance = average(masked.kl(log_policy, reference, masks), weights)
+        spread = average(masked.entropy(log_policy, masks), weights)
         term = self.kl_weight * distance - self.entropy_weight * spread
         metrics = {
             "KL Divergence": float(distance.detach()),

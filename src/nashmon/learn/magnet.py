@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nashmon.learn import masked
-from nashmon.learn.batch import Batch, Policy, evaluate
+from nashmon.learn.batch import Batch, Policy, average, evaluate
 from nashmon.learn.optim import OptimConfig, frozen
 from nashmon.learn.ppo import PPOConfig
 from nashmon.learn.regulariser import Metrics
@@ -61,9 +61,11 @@ class Magnet:
             return masked.hierarchical_uniform(masks, groups)
         return evaluate(self.reference, batch).log_policy
 
-    def loss(self, log_policy: Tensor, masks: Tensor, reference: Tensor) -> tuple[Tensor, Metrics]:
+    def loss(
+        self, log_policy: Tensor, masks: Tensor, reference: Tensor, weights: Tensor | None = None
+    ) -> tuple[Tensor, Metrics]:
         """weight · mean KL."""
-        distance = masked.kl(log_policy, reference, masks).mean()
+        distance = average(masked.kl(log_policy, reference, masks), weights)
         return self.weight * distance, {"magnet_kl": float(distance.detach())}
 
     def learning_rate(self, base: float) -> float:

@@ -119,8 +119,8 @@ class Offline:
         critic = self._critic_loss(logits[usable], targets[usable])
         actor, metrics = self._actor_loss(batch, output.log_policy, taken, known)
         norm = self.descent.step(actor + c.critic_weight * critic, c.optim.learning_rate)
-        self.target_policy.update(self.policy)  # type: ignore[arg-type]
-        self.target_critic.update(self.critic)  # type: ignore[arg-type]
+        self.target_policy.update(self.policy)
+        self.target_critic.update(self.critic)
         self.updates += 1
         return metrics | {"critic_loss": float(critic.detach()), "grad_norm": norm or 0.0}
 

@@ -149,8 +149,8 @@ class Average:
         """Move towards the module's present weights; buffers are copied."""
         for mean, now in zip(self.module.parameters(), module.parameters(), strict=True):
             mean.lerp_(now, self.rate)
-        for mean, now in zip(self.module.buffers(), module.buffers(), strict=True):
-            mean.copy_(now)
+        for kept, buffer in zip(self.module.buffers(), module.buffers(), strict=True):
+            kept.copy_(buffer)
 
     def state_dict(self) -> dict[str, Any]:
         """The averaged weights."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nashmon.learn import masked
-from nashmon.learn.batch import Batch, Policy, evaluate
+from nashmon.learn.batch import Batch, Policy, average, evaluate
 from nashmon.learn.optim import frozen
 from nashmon.learn.regulariser import Metrics
 from nashmon.learn.schedules import Power
@@ -75,15 +75,17 @@ class Portfolio:
         tables = [evaluate(r.policy, batch).log_policy for r in self.references]
         return torch.stack(tables, dim=1)
 
-    def loss(self, log_policy: Tensor, masks: Tensor, reference: Tensor) -> tuple[Tensor, Metrics]:
+    def loss(
+        self, log_policy: Tensor, masks: Tensor, reference: Tensor, weights: Tensor | None = None
+    ) -> tuple[Tensor, Metrics]:
         """weight · KL to the closest reference, per decision or for the batch as a whole."""
         distances = masked.kl(log_policy.unsqueeze(1), reference, masks.unsqueeze(1))  # (m, refs)
         if self.config.closest == "state":
             nearest = distances.detach().argmin(1)
-            distance = distances.gather(1, nearest.unsqueeze(1)).mean()
         else:
-            nearest = distances.detach().mean(0).argmin().expand(len(distances))
-            distance = distances[:, nearest[0]].mean()
+            means = torch.stack([average(d, weights) for d in distances.detach().unbind(1)])
+            nearest = means.argmin().expand(len(distances))
+        distance = average(distances.gather(1, nearest.unsqueeze(1)).squeeze(1), weights)
         counts = torch.bincount(nearest, minlength=len(self.references)).tolist()
         for ref, count in zip(self.references, counts, strict=True):
             ref.selected += count

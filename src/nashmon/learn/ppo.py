@@ -14,6 +14,7 @@ from nashmon.learn.batch import (
     Decisions,
     Minibatch,
     Policy,
+    average,
     evaluate,
     minibatches,
     scatter,
@@ -57,6 +58,12 @@ def policy_loss(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor, clip:
     """−min(r·A, clip(r, 1 ± ε)·A) per decision, r = π(a)/μ(a)."""
     ratio = (log_prob - old_log_prob).exp()
     return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
+
+
+def normalised(advantages: Tensor, weights: Tensor | None) -> Tensor:
+    """Shifted and scaled to mean 0 and deviation 1."""
+    centred = advantages - average(advantages, weights)
+    return centred / (average(centred**2, weights).sqrt() + 1e-8)
 
 
 def filter_advantages(advantages: Tensor, quantile: float, floor: float) -> Tensor:
@@ -173,14 +180,16 @@ class PPO:
         with self.descent.autocast():
             output = evaluate(self.policy, part.batch)
         masks = part.batch.masks[part.batch.acting]
+        weights = part.batch.decision_weights()
         advantage = targets.advantages
         if c.normalise:
-            advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
+            advantage = normalised(advantage, weights)
         log_prob = chosen(output.log_policy, targets.actions)
-        actor = policy_loss(log_prob, targets.old_log_probs, advantage, c.clip).mean()
-        critic = self._value_loss(output, targets).mean()
-        spread = entropy(output.log_policy, masks).mean()
-        moved = kl(output.log_policy, targets.old_log_policy, masks).mean()
+        surrogate = policy_loss(log_prob, targets.old_log_probs, advantage, c.clip)
+        actor = average(surrogate, weights)
+        critic = average(self._value_loss(output, targets), weights)
+        spread = average(entropy(output.log_policy, masks), weights)
+        moved = average(kl(output.log_policy, targets.old_log_policy, masks), weights)
         loss = actor + c.value_weight * critic - c.entropy(self.updates) * spread
         loss = loss + c.proximal * moved
         metrics = {
@@ -190,7 +199,7 @@ class PPO:
             "approx_kl": float(moved.detach()),
         }
         for regulariser, reference in zip(self.regularisers, targets.references, strict=True):
-            term, more = regulariser.loss(output.log_policy, masks, reference)
+            term, more = regulariser.loss(output.log_policy, masks, reference, weights)
             loss = loss + term
             metrics |= more
         return loss, metrics

@@ -21,8 +21,10 @@ class Regulariser(Protocol):
         """Reference data for each decision (M, …), computed once per update without gradient."""
         ...
 
-    def loss(self, log_policy: Tensor, masks: Tensor, reference: Tensor) -> tuple[Tensor, Metrics]:
-        """Weighted term for some decisions: log_policy (m, A) and their rows of the reference."""
+    def loss(
+        self, log_policy: Tensor, masks: Tensor, reference: Tensor, weights: Tensor | None = None
+    ) -> tuple[Tensor, Metrics]:
+        """The term for some decisions: log_policy (m, A) and their rows of the reference."""
         ...
 
     def learning_rate(self, base: float) -> float:

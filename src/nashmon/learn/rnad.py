@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nashmon.learn.batch import Batch, Decisions, Policy, evaluate, scatter
+from nashmon.learn.batch import Batch, Decisions, Policy, average, evaluate, scatter
 from nashmon.learn.masked import centred, chosen, entropy, kl
 from nashmon.learn.optim import Average, Descent, OptimConfig, frozen
 from nashmon.learn.regulariser import Metrics
@@ -110,8 +110,10 @@ class RNaD:
             output = evaluate(self.policy, batch)
         targets, q, metrics = self._targets(batch, output)
         masks = batch.masks[batch.acting]
-        actor = neurd_loss(output.log_policy, masks, q, c.threshold, c.force_clip).mean()
-        critic = value_loss(output, targets, self.policy.value_support).mean()
+        weights = batch.decision_weights()
+        force = neurd_loss(output.log_policy, masks, q, c.threshold, c.force_clip)
+        actor = average(force, weights)
+        critic = average(value_loss(output, targets, self.policy.value_support), weights)
         norm = self.descent.step(actor + c.value_weight * critic, self.learning_rate())
         metrics |= {"policy_loss": float(actor.detach()), "value_loss": float(critic.detach())}
         metrics |= {"grad_norm": norm or 0.0, "learning_rate": self.learning_rate()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -17,7 +18,7 @@ class Power:
 
     def __call__(self, step: int) -> float:
         """The value at update `step` (0 for the first)."""
-        value = self.start * (1.0 + step / max(1.0, self.horizon)) ** -self.power
+        value = self.start * math.pow(1.0 + step / max(1.0, self.horizon), -self.power)
         return min(max(value, self.low), self.high)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from nashmon.learn.batch import Batch
 from nashmon.learn.damping import Damping, DampingConfig
 from nashmon.learn.games import load_game
 from nashmon.learn.magnet import Magnet, MagnetConfig
@@ -19,7 +20,7 @@ from nashmon.learn.ppo import PPO, PPOConfig
 from nashmon.learn.regulariser import Metrics, Regulariser
 from nashmon.learn.rnad import RNaD, RNaDConfig
 from nashmon.learn.tabular import InfosetPolicy, NetworkPolicy, TabularPolicy, to_batch
-from nashmon.learn.tree import GameTree, Player
+from nashmon.learn.tree import Enumeration, Player
 
 Algo = Literal["ppo", "magnet", "damped", "portfolio", "rnad", "nfsp"]
 
@@ -33,7 +34,7 @@ class SolveConfig:
     policy: Literal["table", "network"] = "table"
     width: int = 128  # of the network
     updates: int = 600
-    games: int = 2048  # games per update
+    games: int = 2048  # games per update; 0: every possible game, weighted by its probability
     evaluations: int = 20
     seed: int = 0
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -62,6 +63,7 @@ class SelfPlay:
         self.config = config
         self.tree = load_game(config.game)
         self.player = Player(self.tree)
+        self.enumeration = None if config.games else Enumeration(self.tree)
         self.rng = np.random.default_rng(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.policy = self._policy()
@@ -82,9 +84,16 @@ class SelfPlay:
         self.updates += 1
         if isinstance(self.learner, NFSP):
             return self._fictitious_step(self.learner)
-        games = self.player.play(self.policy.table(), self.config.games, self.rng)
-        metrics: Metrics = self.learner.update(to_batch(games, self.tree, self.tree.max_return))
+        metrics: Metrics = self.learner.update(self._batch())
         return metrics
+
+    def _batch(self) -> Batch:
+        tree, table = self.tree, self.policy.table()
+        if self.enumeration is None:
+            games = self.player.play(table, self.config.games, self.rng)
+            return to_batch(games, tree, tree.max_return)
+        every, probabilities = self.enumeration.play(table)
+        return to_batch(every, tree, tree.max_return, probabilities)
 
     def _fictitious_step(self, learner: NFSP) -> Metrics:
         responding = learner.choose(2 * self.config.games)
@@ -160,8 +169,3 @@ def solve(config: SolveConfig) -> Iterator[Point]:
             seconds = time.perf_counter() - start
             games = update * config.games
             yield Point(update, games, seconds, run.exploitability(), metrics)
-
-
-def equilibrium_gap(tree: GameTree, config: SolveConfig) -> float:
-    """Exploitability of the uniform policy: the scale against which results are read."""
-    return tree.exploitability(tree.uniform())

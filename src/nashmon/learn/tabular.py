@@ -62,12 +62,37 @@ class InfosetPolicy(nn.Module):
 
 
 class TabularPolicy(InfosetPolicy):
-    """One free logit per (information set, action) and one free value per information set."""
+    """One free logit per (information set, action) and one free value per information set.
 
-    def __init__(self, tree: GameTree) -> None:
+    A loss is a mean over decisions, so a rare information set would hardly learn.  The gradient of
+    each row is therefore divided by the row's share of the decisions, but by no less than
+    `min_share`, so that rows seen a few times by chance do not jump.
+    """
+
+    share: Tensor
+
+    def __init__(self, tree: GameTree, min_share: float = 1e-3) -> None:
         super().__init__(tree)
+        self.min_share = min_share
         self.logits = nn.Parameter(torch.zeros(tree.masks.shape))
         self.values = nn.Parameter(torch.zeros(tree.num_infosets))
+        self.register_buffer("share", torch.ones(tree.num_infosets), persistent=False)
+        self.logits.register_hook(lambda g: g / self.share.clamp(min=min_share).unsqueeze(-1))
+        self.values.register_hook(lambda g: g / self.share.clamp(min=min_share))
+
+    def evaluate(
+        self,
+        observations: dict[str, Tensor],
+        masks: Tensor,
+        memory: dict[str, Tensor] | None = None,
+        resets: Tensor | None = None,
+    ) -> TableOutput:
+        """Look up every step, and note the share of each row for the backward pass."""
+        if torch.is_grad_enabled():
+            weight = observations["weight"].flatten()
+            counts = torch.bincount(observations["infoset"].flatten(), weight, len(self.share))
+            self.share = (counts / weight.sum()).to(self.share.dtype)
+        return super().evaluate(observations, masks, memory, resets)
 
     def heads(self) -> tuple[Tensor, Tensor]:
         """The tables themselves."""
@@ -108,9 +133,18 @@ def _perceptron(inputs: int, width: int, outputs: int) -> nn.Sequential:
     )
 
 
-def to_batch(episodes: Episodes, tree: GameTree, scale: float = 1.0) -> Batch:
+def to_batch(
+    episodes: Episodes,
+    tree: GameTree,
+    scale: float = 1.0,
+    weights: NDArray[np.float64] | None = None,
+) -> Batch:
     """Played games as a paired batch of both seats; rewards are divided by `scale`."""
     steps = episodes.infosets.shape[0]
+    shares = None
+    if weights is not None:
+        both = torch.from_numpy(weights.astype(np.float32)).repeat_interleave(2)
+        shares = both.expand(steps, -1)
 
     def column(array: NDArray[np.generic]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array.reshape(steps, -1)))
@@ -119,7 +153,10 @@ def to_batch(episodes: Episodes, tree: GameTree, scale: float = 1.0) -> Batch:
     acting = infosets >= 0
     masks = torch.from_numpy(tree.masks)[infosets.clamp(min=0)] & acting.unsqueeze(-1)
     return Batch(
-        observations={"infoset": infosets},
+        observations={
+            "infoset": infosets,
+            "weight": torch.ones(infosets.shape) if shares is None else shares,
+        },
         masks=masks,
         actions=column(episodes.actions).long(),
         log_probs=column(episodes.log_probs),
@@ -129,4 +166,5 @@ def to_batch(episodes: Episodes, tree: GameTree, scale: float = 1.0) -> Batch:
         resets=column(episodes.resets),
         last_value=torch.zeros(infosets.shape[1]),
         paired=True,
+        weights=shares,
     )

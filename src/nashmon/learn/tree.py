@@ -52,7 +52,7 @@ class GameTree:
     def uniform(self) -> Floats:
         """The policy table (infosets, actions) that is uniform over legal actions."""
         legal = self.masks.astype(np.float64)
-        return legal / legal.sum(1, keepdims=True)
+        return np.asarray(legal / legal.sum(1, keepdims=True))
 
     def _edges(self, policy: Floats) -> Floats:
         """Probability of the edge into each node under `policy` (1 for the root)."""
@@ -140,6 +140,58 @@ class Episodes:
         return self.infosets >= 0
 
 
+class Enumeration:
+    """Every way a game can go, each with its probability: a batch without sampling noise."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        ends = (tree.player == TERMINAL).nonzero()[0]
+        paths = [self._path(int(node)) for node in ends]
+        steps = max(len(path) for path in paths)
+        self.ends = ends
+        self.infosets = np.full((steps, len(ends), 2), -1, dtype=np.int32)
+        self.actions = np.full((steps, len(ends), 2), -1, dtype=np.int32)
+        rewards = np.zeros((steps, len(ends), 2), dtype=np.float32)
+        over = np.zeros((steps, len(ends), 2), dtype=bool)
+        for z, path in enumerate(paths):
+            for t, moves in enumerate(path):
+                for seat, infoset, action in moves:
+                    self.infosets[t, z, seat], self.actions[t, z, seat] = infoset, action
+            gain = tree.returns[ends[z]]
+            rewards[len(path) - 1, z] = gain, -gain
+            over[len(path) - 1, z] = True
+        resets = np.zeros_like(over)
+        resets[0] = True
+        self.rewards, self.over, self.resets = rewards, over, resets
+
+    def _path(self, node: int) -> list[list[tuple[int, int, int]]]:
+        """Moves (seat, infoset, action) of each step from the root to a terminal node."""
+        tree = self.tree
+        path: list[list[tuple[int, int, int]]] = []
+        while node > 0:
+            above = int(tree.parent[node])
+            seat = int(tree.player[above])
+            if seat >= 0:
+                move = (seat, int(tree.infoset[above]), int(tree.action[node]))
+                if tree.simultaneous[above]:
+                    path[-1].append(move)  # seat 1's half of the step was met just before
+                else:
+                    path.append([move])
+            node = above
+        return path[::-1]
+
+    def play(self, policy: Floats) -> tuple[Episodes, Floats]:
+        """All games, and the probability (games,) of each when both seats follow `policy`."""
+        acting = self.infosets >= 0
+        probs = np.where(acting, policy[self.infosets, self.actions], 1.0)
+        log_probs = np.log(probs).astype(np.float32)
+        episodes = Episodes(
+            self.infosets, self.actions, log_probs, self.rewards, self.over, self.resets
+        )
+        tree = self.tree
+        return episodes, tree._reach(tree._edges(policy))[self.ends]
+
+
 class Player:
     """Plays many games of one tree at once from policy tables."""
 
@@ -166,7 +218,7 @@ class Player:
         policies: Floats,
         num_games: int,
         rng: np.random.Generator,
-        choice: NDArray[np.integer] | None = None,  # type: ignore[type-arg]
+        choice: NDArray[np.int64] | None = None,
     ) -> Episodes:
         """Play; `policies` is one table, or a stack that `choice` (games, 2) selects from."""
         stack = policies if policies.ndim == 3 else policies[None]
