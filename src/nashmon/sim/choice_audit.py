@@ -133,6 +133,12 @@ def equivalence(request: Request, choice: str) -> str | None:
     return None
 
 
+def _may_fail(active: Request | None, part: str) -> bool:
+    """Whether the request announces that this part may turn out to be impossible."""
+    flags = {"switch": ("maybeTrapped",), "move": ("maybeDisabled", "maybeLocked")}
+    return active is not None and any(active.get(flag) for flag in flags.get(part.split()[0], ()))
+
+
 class Auditor:
     """Plays battles in one process and checks every request."""
 
@@ -216,8 +222,10 @@ class Auditor:
 
     def _refused(self, request: Request, choice: str) -> None:
         """A refusal is no fault when the request announces that it may come."""
-        hidden = ("maybeTrapped",) if "switch" in choice else ("maybeDisabled", "maybeLocked")
-        if any(a and any(a.get(flag) for flag in hidden) for a in request.get("active", ())):
+        slots = request.get("active", ())
+        if any(
+            _may_fail(active, part) for active, part in zip(slots, choice.split(", "), strict=False)
+        ):
             self.result.unavailable += 1
         else:
             self.result.fault("rejected", request, choice)
