@@ -22,7 +22,9 @@ def test_a_word_outside_the_table_is_never_silently_empty() -> None:
     with pytest.raises(UnknownWordError, match="lugia"):
         lookup(species, strict=True)["lugia"]
     assert lookup(species, strict=False)["lugia"] == UNKNOWN
-    assert lookup(species)[""] == EMPTY
+    with pytest.raises(UnknownWordError, match="'' is not in"):
+        lookup(species)[""]
+    assert lookup(species, empty=("",))[""] == EMPTY
 
 
 def test_hashes_tell_tables_apart_and_are_stable() -> None:

@@ -48,7 +48,10 @@ class RowWriter:
         self._seldom_ids = Struct(f"={self.ids_shape[1] - 7}h").pack
         self._seldom_numbers = Struct(f"={self.numbers_shape[1] - 12}f").pack
         self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
-        found = {name: lookup(table, strict) for name, table in tables.items()}
+        empty = {"items": ("",), "abilities": ("",), "types": ("", "???")}
+        found = {
+            name: lookup(table, strict, empty=empty.get(name, ())) for name, table in tables.items()
+        }
         self._species = found["species"]
         self._moves = found["moves"]
         self._types = found["types"]

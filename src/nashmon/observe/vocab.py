@@ -59,12 +59,10 @@ class Vocabulary:
 
 
 class _Ids(dict[str, int]):
-    """Word → id for hot loops; "" is the empty id, a word outside the table is not silent."""
+    """Word → id for hot loops; a word outside the table is not silent."""
 
     def __init__(self, vocab: Vocabulary, strict: bool, offset: int) -> None:
         super().__init__({word: index + offset for word, index in vocab.ids.items()})
-        if not offset:
-            self[""] = self["???"] = EMPTY  # "???" is the type of the typeless
         self._vocab = vocab
         self._unknown = None if strict else UNKNOWN + offset
 
@@ -72,9 +70,13 @@ class _Ids(dict[str, int]):
         return self._vocab[word] if self._unknown is None else self._unknown
 
 
-def lookup(vocab: Vocabulary, strict: bool = True, offset: int = 0) -> dict[str, int]:
-    """A dictionary word → id + offset that raises for unknown words, or gives id 1 + offset."""
-    return _Ids(vocab, strict, offset)
+def lookup(
+    vocab: Vocabulary, strict: bool = True, offset: int = 0, empty: tuple[str, ...] = ()
+) -> dict[str, int]:
+    """A dictionary word → id + offset; words of `empty` are 0, unknown ones raise or are 1."""
+    ids = _Ids(vocab, strict, offset)
+    ids.update(dict.fromkeys(empty, EMPTY + offset))
+    return ids
 
 
 def _table(name: str, words: Iterable[str]) -> Vocabulary:
