@@ -105,16 +105,15 @@ class Tracking:
 
     def _take_previewed(self, details: str) -> TrackedPokemon | None:
         species, level, gender, _ = parse_details(details)
-        base = self.species(species).base_species
         for mon in self.previewed:
-            if (
-                self.species(mon._species).base_species == base
-                and mon._level == level
-                and mon._gender == gender
-            ):
+            if self.same_species(mon, species) and mon._level == level and mon._gender == gender:
                 self.previewed.remove(mon)
                 return mon
         return None
+
+    def same_species(self, mon: TrackedPokemon, species: str) -> bool:
+        """Whether a Pokémon could be this species in one of its formes."""
+        return self.species(mon._species).base_species == self.species(species).base_species
 
     def foes(self) -> list[TrackedPokemon]:
         """Every Pokémon of the foe that we know of."""

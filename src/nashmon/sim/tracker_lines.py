@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nashmon.core.dex import to_id
+from nashmon.core.errors import SimulatorError
 from nashmon.sim.tracker_battle import Tracking
 from nashmon.sim.tracker_pokemon import TOXIC, UNKNOWN_ITEM, TrackedPokemon, effect_id
+from nashmon.teams.team import Team
 
 Handler = Callable[[Tracking, list[str]], None]
 
@@ -114,13 +116,14 @@ def _presses(mon: TrackedPokemon) -> bool:
 
 
 def _cant(battle: Tracking, parts: list[str]) -> None:
-    mon = battle.get_pokemon(parts[2])
-    mon.cant_move()
     reason = parts[3]
+    if reason.startswith("ability: "):
+        battle.get_pokemon(parts[2]).ability = reason[9:]
+    # With "[of]" the first Pokémon stopped the move of the second (Damp, Armor Tail).
+    mon = battle.get_pokemon(_tag(parts, "[of]") or parts[2])
+    mon.cant_move()
     if reason == "slp":
         mon.status_turns += 1
-    elif reason.startswith("ability: "):
-        battle.get_pokemon(_tag(parts, "[of]") or parts[2]).ability = reason[9:]
     if len(parts) > 4 and not parts[4].startswith("["):
         mon.reveal(to_id(parts[4]))
 
@@ -311,9 +314,10 @@ def _activate_forewarn(battle: Tracking, parts: list[str]) -> None:
 
 
 def _activate_contagion(battle: Tracking, parts: list[str]) -> None:
-    """Mummy and Lingering Aroma replace the ability of "[of]", which they name."""
+    """Mummy and Lingering Aroma replace another's ability, which they name."""
     victim = battle.get_pokemon(_tag(parts, "[of]") or parts[4])
-    _replace_ability(victim, parts[4].removeprefix("[ability] "), effect_id(parts[3]))
+    old = _tag(parts, "[ability]") or (parts[4] if ": " not in parts[4] else "")
+    _replace_ability(victim, old, effect_id(parts[3]))
 
 
 def _activate_wandering_spirit(battle: Tracking, parts: list[str]) -> None:
@@ -427,6 +431,7 @@ def _details_change(battle: Tracking, parts: list[str]) -> None:
     mon._update_from_details(parts[3])
     if mon.dex_species.abilities and not mon.fainted:  # a lasting forme brings its first ability
         mon._ability = mon.dex_species.abilities[0]
+        mon._temporary_ability = None
     reveal_cause(battle, parts)
 
 
@@ -450,6 +455,24 @@ def _turn(battle: Tracking, parts: list[str]) -> None:
             # A Wish comes true at the end of the next turn, a Future Sight one turn later.
             if turn - begun > {"wish": 1, "futuresight": 2, "doomdesire": 2}.get(name, turn):
                 del waiting[name]
+
+
+def _show_team(battle: Tracking, parts: list[str]) -> None:
+    """Open team sheets: items, abilities, moves and Tera types of the foe's team."""
+    if parts[2] == battle._player_role:
+        return
+    for shown in Team.from_packed("|".join(parts[3:])).pokemon:
+        species = to_id(shown.species)
+        mons = [mon for mon in battle.foes() if battle.same_species(mon, species)]
+        if len(mons) != 1:
+            raise SimulatorError(f"team sheet of {parts[2]}: {shown.species} was not previewed")
+        mon = mons[0]
+        mon.changed = True
+        mon._item = to_id(shown.item) or None
+        mon._ability = to_id(shown.ability) or None
+        mon._terastallized_type = to_id(shown.tera_type) or mon._terastallized_type
+        for move in shown.moves:
+            mon.reveal(to_id(move))
 
 
 def _teamsize(battle: Tracking, parts: list[str]) -> None:
@@ -502,6 +525,7 @@ HANDLERS: dict[str, Handler | None] = {
     "drag": _switch,
     "faint": _faint,
     "move": _move,
+    "showteam": _show_team,
     "switch": _switch,
     "teamsize": _teamsize,
     "turn": _turn,

@@ -156,10 +156,11 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     @ability.setter
     def ability(self, ability: str) -> None:
+        known = to_id(ability)
         if self._ability is None:
-            self._ability = to_id(ability)
+            self._ability = known
         else:
-            self._temporary_ability = to_id(ability)
+            self._temporary_ability = None if known == self._ability else known
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -288,7 +289,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.seen_before = self._facts()
         if details:
             if not self._revealed:
-                self.base_forme = ""  # preview hides some formes
+                self.base_forme = self._last_details = ""  # preview hides some formes
             self._update_from_details(details)
         self._active = True
         self._revealed = True
@@ -308,6 +309,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
     def faint(self) -> None:
         """Faint; it stays in its slot until replaced."""
         self._current_hp = 0
+        self._terastallized = False
         self._status = FAINTED
         self.status_turns = 0
         self._boosts = NO_BOOSTS.copy()
