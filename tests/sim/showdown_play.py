@@ -16,6 +16,7 @@ GENERATORS = {
     "gen3ou": "gen3randombattle",
     "gen4ou": "gen4randombattle",
     "gen9ou": "gen9randombattle",
+    "gen9customgame": "gen9randombattle",
     "gen9vgc2025regi": "gen9randomdoublesbattle",
     "gen9championsvgc2026regmb": "gen9randomdoublesbattle",
 }

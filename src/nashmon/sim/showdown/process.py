@@ -95,17 +95,17 @@ class ShowdownProcess:
 
     def send_start(self, battles: Sequence[BattleStart]) -> None:
         """The first half of `start`."""
-        self._send("start", battles=[battle.payload() for battle in battles])
+        payloads = [battle.payload() for battle in battles]
+        self._check_idle("start")
         self._starting = [battle.id for battle in battles]
-        for battle in battles:
-            self._running[battle.id] = battle
-            self._choices.pop(battle.id, None)
+        self._running.update((battle.id, battle) for battle in battles)
+        self._send("start", battles=payloads)
 
     def send_choose(self, choices: Sequence[Choice]) -> None:
         """The first half of `choose`."""
+        self._check_idle("choose")
+        self._choices.update((choice[0], choice) for choice in choices)
         self._send("choose", choices=choices)
-        for choice in choices:
-            self._choices[choice[0]] = choice
 
     def receive(self) -> dict[int, BattleUpdate]:
         """The updates that answer the last `send_start` or `send_choose`, by battle id."""
@@ -173,15 +173,20 @@ class ShowdownProcess:
         self._pending = None
         self._ended = None
 
-    def _send(self, command: str, **fields: Any) -> None:
-        if self._pending is not None and self._ended is None:
+    def _check_idle(self, command: str) -> None:
+        if self._ended is not None:
+            raise WorkerError(f"the Showdown process cannot be used: {self._ended}", [])
+        if self._pending is not None:
             raise SimulatorError(f"cannot send {command}: receive the answer to {self._pending}")
+
+    def _send(self, command: str, **fields: Any) -> None:
+        self._check_idle(command)
         payload = orjson.dumps({"command": command, **fields})
         self._pending = command
         self._guard(lambda: self._child.write(payload, self.timeout))
 
     def _receive(self) -> Any:
-        if self._pending is None:
+        if self._pending is None or self._ended is not None:
             raise SimulatorError("nothing to receive: no command was sent")
         answer = orjson.loads(self._guard(lambda: self._child.read(self.timeout)))
         self._pending = None
@@ -193,8 +198,6 @@ class ShowdownProcess:
         return answer["ok"]
 
     def _guard(self, action: Callable[[], _T]) -> _T:
-        if self._ended is not None:
-            raise WorkerError(f"the Showdown process cannot be used: {self._ended}", [])
         try:
             return action()
         except ChildDied:

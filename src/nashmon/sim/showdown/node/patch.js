@@ -6,7 +6,7 @@
  * "onAnyX", "onFoeX", "onSourceX") and copies the whole move object for each use.  Here
  *   1. an event first learns, from one table look-up per effect, which of its names can have a
  *      handler at all; the simulator's own search then runs only for those;
- *   2. an event without handlers is answered without running;
+ *   2. an event without handlers is answered without running, for one effect as for all;
  *   3. a move is copied by a constructor generated once for it.
  * The tables only ever rule handlers out, so a battle's log and requests stay the same byte for byte;
  * tests compare them with the unpatched simulator.
@@ -19,6 +19,10 @@ const ALLY = 2;
 const ANY = 4;
 const FOE = 8;
 const SOURCE = 16;
+
+// Where Showdown stops an endless loop of events; it then reports before it searches.
+const MAX_DEPTH = 8;
+const MAX_UNSENT_LINES = 1000;
 
 // Events that Showdown looks up under the plain name only.
 const PLAIN = new Set(['BeforeTurn', 'Update', 'Weather', 'WeatherChange', 'TerrainChange']);
@@ -106,6 +110,8 @@ class EventTable {
 function patchEvents({Battle}, {Pokemon}, {Side}) {
   const stockFind = Battle.prototype.findEventHandlers;
   const stockRun = Battle.prototype.runEvent;
+  const stockSingle = Battle.prototype.singleEvent;
+  const callbackNames = new Map();
   const tablesByDex = new WeakMap();
   const ordinary = Symbol('ordinary rules');
   const tables = Symbol('event tables');
@@ -202,8 +208,7 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
 
   Battle.prototype.runEvent = function (name, target, source, sourceEffect, relayVar, onEffect, fastExit) {
     if (this[ordinary] === undefined) this[ordinary] = isOrdinary(this);
-    // At this depth Showdown reports an endless loop before it searches.
-    if (this[ordinary] && this.eventDepth < 8) {
+    if (this[ordinary] && this.eventDepth < MAX_DEPTH) {
       found = find(this, target || this, name, source instanceof Pokemon ? source : null);
       if (found.length === 0 && !onEffect && !Array.isArray(target)) {
         found = null;
@@ -216,18 +221,35 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
     }
     return stockRun.call(this, name, target, source, sourceEffect, relayVar, onEffect, fastExit);
   };
+
+  Battle.prototype.singleEvent = function (name, effect, state, target, source, sourceEffect, relayVar, callback) {
+    let callbackName = callbackNames.get(name);
+    if (callbackName === undefined) callbackNames.set(name, callbackName = `on${name}`);
+    // Debug formats log why a handler would be suppressed; the limits end an endless loop.
+    if (!callback && effect[callbackName] === undefined && !this.debugMode && this.eventDepth < MAX_DEPTH &&
+        this.log.length - this.sentLogPos <= MAX_UNSENT_LINES) {
+      return relayVar === undefined ? true : relayVar;
+    }
+    return stockSingle.call(this, name, effect, state, target, source, sourceEffect, relayVar, callback);
+  };
 }
 
-/** Source text of an expression that builds a deep copy of `value`; `constants` holds what is shared. */
+/** Whether `value` is made of arrays, plain objects and values that copies may share. */
+function isPlain(value) {
+  if (value === null || typeof value !== 'object') return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  return Object.getPrototypeOf(value) === Object.prototype && !Object.hasOwn(value, '__proto__') &&
+    Object.values(value).every(isPlain);
+}
+
+/** Source text of an expression that builds a deep copy; `constants` collects what copies share. */
 function copySource(value, constants) {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(item => copySource(item, constants)).join()}]`;
   if (typeof value === 'object') {
-    if (Object.getPrototypeOf(value) !== Object.prototype || Object.hasOwn(value, '__proto__')) return null;
-    const fields = Object.keys(value).map(key => [JSON.stringify(key), copySource(value[key], constants)]);
-    if (fields.some(([, source]) => source === null)) return null;
-    return `{${fields.map(([key, source]) => `${key}:${source}`).join()}}`;
+    const fields = Object.keys(value).map(key => `${JSON.stringify(key)}:${copySource(value[key], constants)}`);
+    return `{${fields.join()}}`;
   }
   constants.push(value);
   return `constants[${constants.length - 1}]`;
@@ -235,11 +257,10 @@ function copySource(value, constants) {
 
 /** A constructor of copies of `move`, or null when the move holds something unusual. */
 function copyConstructor(move) {
+  if (!Object.values(move).every(isPlain)) return null;
   const constants = [];
-  const lines = Object.keys(move).map(key => [JSON.stringify(key), copySource(move[key], constants)]);
-  if (lines.some(([, source]) => source === null || source.includes('null]'))) return null;
-  const body = lines.map(([key, source]) => `this[${key}]=${source};`).join('\n');
-  const make = new Function('constants', `return function ActiveMove() {${body}\nthis.hit=0;};`);
+  const body = Object.keys(move).map(key => `this[${JSON.stringify(key)}]=${copySource(move[key], constants)};`);
+  const make = new Function('constants', `return function ActiveMove() {${body.join('\n')}\nthis.hit=0;};`);
   const constructor = make(constants);
   constructor.prototype = Object.getPrototypeOf(move);
   return constructor;
