@@ -27,7 +27,7 @@ SINGULAR: dict[Kind, str] = {
     "natures": "nature",
     "types": "type",
 }
-NOTHING = frozenset({"", "none", "noitem", "noability"})  # ids that stand for "has none"
+NOTHING = frozenset({"", "none", "noitem"})  # ids that stand for "has none"
 
 
 @dataclass(frozen=True, slots=True)

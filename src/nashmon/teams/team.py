@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from nashmon.core.dex import get_dex, to_id
 from nashmon.core.errors import TeamError
 from nashmon.core.state import STATS
 from nashmon.teams.names import display_name
@@ -147,7 +148,7 @@ def _unpack(text: str) -> PokemonSet:
         species=species,
         nickname="" if _squeeze(name).lower() == _squeeze(species).lower() else name,
         item=display_name("items", item),
-        ability=display_name("abilities", ability),
+        ability=_unpack_ability(ability, species),
         moves=tuple(display_name("moves", move) for move in moves.split(",") if move),
         nature=display_name("natures", nature),
         evs=_unpack_evs(evs),
@@ -162,6 +163,19 @@ def _unpack(text: str) -> PokemonSet:
         dynamax_level=parse_number("Dynamax level", dynamax) if dynamax else 10,
         tera_type=display_name("types", tera),
     )
+
+
+def _unpack_ability(text: str, species: str) -> str:
+    """An ability by name, or by its slot "0", "1", "H" or "S" as older packed teams have it."""
+    if text not in ("0", "1", "H", "S"):
+        return display_name("abilities", text)
+    entry = get_dex(9).species[to_id(species)]
+    ordinary = [ability for ability in entry.abilities if ability != entry.hidden_ability]
+    hidden = [entry.hidden_ability] if entry.hidden_ability else []
+    slots = {"0": ordinary[:1], "1": ordinary[1:2], "H": hidden, "S": ordinary[2:]}
+    if not slots[text]:
+        raise TeamError(f"{species} has no ability in slot {text!r}")
+    return display_name("abilities", slots[text][0])
 
 
 def parse_number(what: str, text: str) -> int:
