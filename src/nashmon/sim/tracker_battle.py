@@ -105,11 +105,13 @@ class Tracking:
 
     def _take_previewed(self, details: str) -> TrackedPokemon | None:
         species, level, gender, _ = parse_details(details)
-        for mon in self.previewed:
-            if self.same_species(mon, species) and mon._level == level and mon._gender == gender:
-                self.previewed.remove(mon)
-                return mon
-        return None
+        mons = [mon for mon in self.previewed if self.same_species(mon, species)]
+        # Someone disguised may show another level than the Pokémon that was previewed.
+        mons.sort(key=lambda mon: (mon._level != level) + (mon._gender != gender))
+        if not mons:
+            return None
+        self.previewed.remove(mons[0])
+        return mons[0]
 
     def same_species(self, mon: TrackedPokemon, species: str) -> bool:
         """Whether a Pokémon could be this species in one of its formes."""

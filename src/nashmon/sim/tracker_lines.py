@@ -25,6 +25,7 @@ _ALL_FOES = frozenset({"all", "allAdjacent", "allAdjacentFoes"})
 _TRAPS = """bind clamp firespin gmaxcentiferno gmaxsandblast infestation magmastorm sandtomb
     snaptrap thundercage whirlpool wrap"""
 _PARTIAL_TRAPS = frozenset(_TRAPS.split())
+_AS_ONE = {"calyrexice": "asoneglastrier", "calyrexshadow": "asonespectrier"}
 _TAKERS = frozenset({"bestow", "covet", "magician", "pickpocket", "thief"})
 _SWITCH_CURES = frozenset({"healingwish", "lunardance"})
 
@@ -375,6 +376,9 @@ def _ability(battle: Tracking, parts: list[str]) -> None:
     if cause.startswith("move: ") and len(parts) > 5:
         old = parts[4] if not parts[4].startswith("[") else None
         _replace_ability(battle.get_pokemon(parts[2]), old, to_id(parts[3]))
+    elif parts[3] == "As One":  # the name of two abilities
+        mon = battle.get_pokemon(parts[2])
+        mon._ability = mon._ability or _AS_ONE.get(mon.forme)
     else:
         battle.parse_message(parts)
 
