@@ -77,7 +77,8 @@ class EntityEmbedding(nn.Module):
         bags = F.embedding_bag(places.flatten(0, 1), table, mode="sum")
         rows = (bags + self.numbers(numbers).flatten(0, 1)).view(len(ids), 2, TEAM, -1) + self.sides
         where = active[..., self.occupied].view(-1, 2, self.slots, 1) * self.places
-        rows[:, :, : self.slots] += self.active(active).view(len(ids), 2, self.slots, -1) + where
+        slots = rows[:, :, : self.slots] + where + self.active(active).view_as(where)
+        rows = torch.cat((slots, rows[:, :, self.slots :]), dim=2)
         moves = F.embedding(places[:, : self.slots, self.move_columns], table)
         own = numbers[:, : self.slots]
         state = torch.stack((own[..., self.pp_columns], own[..., self.disabled_columns]), dim=-1)
@@ -180,7 +181,7 @@ class SetEncoder(EntityEncoder):
         super().__init__(config, observation, tables)
         entity = config.entity_width
         self.blocks = nn.Sequential(
-            *[FeedForward(entity, factor=2) for _ in range(config.encoder_layers)]
+            *[FeedForward(entity, factor=1) for _ in range(config.encoder_layers)]
         )
         joined = self.part_width + len(observation["field"].columns)
         self.out = mlp((joined, config.width, config.width))

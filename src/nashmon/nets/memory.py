@@ -94,44 +94,51 @@ class RecurrentMemory(Memory):
         """Run each layer over time."""
         state = self.initial(x.shape[1]) if state is None else state
         run = self._lstm if self.kind == "lstm" else self._gru
+        # None: nothing to select, which spares a third of the small operations in the loop.
+        fresh = resets.unsqueeze(-1) if bool(resets.any()) else None
+        idle = ~acting.unsqueeze(-1) if not bool(acting.all()) else None
         finals: list[MemoryState] = []
         for index in range(self.layers):
             carried = {name: tensor[:, index] for name, tensor in state.items()}
-            y, final = run(index, self.norms[index](x), carried, resets, acting)
+            y, final = run(index, self.norms[index](x), carried, fresh, idle)
             finals.append(final)
             x = x + y
         return x, {name: torch.stack([f[name] for f in finals], 1) for name in state}
 
     def _lstm(
-        self, index: int, x: Tensor, state: MemoryState, resets: Tensor, acting: Tensor
+        self, index: int, x: Tensor, state: MemoryState, fresh: Tensor | None, idle: Tensor | None
     ) -> tuple[Tensor, MemoryState]:
         projected, recurrent = self.inputs[index](x), self.recurrents[index]
         hidden, cell, outputs = state["hidden"], state["cell"], []
         for t in range(len(x)):
-            fresh, keep = resets[t].unsqueeze(-1), acting[t].unsqueeze(-1)
-            hidden, cell = torch.where(fresh, 0.0, hidden), torch.where(fresh, 0.0, cell)
+            hidden, cell = _selected(fresh, t, 0.0, hidden), _selected(fresh, t, 0.0, cell)
             enter, retain, candidate, show = (projected[t] + recurrent(hidden)).chunk(4, dim=-1)
             new_cell = retain.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
             new_hidden = show.sigmoid() * new_cell.tanh()
             outputs.append(new_hidden)
-            hidden, cell = torch.where(keep, new_hidden, hidden), torch.where(keep, new_cell, cell)
+            hidden = _selected(idle, t, hidden, new_hidden)
+            cell = _selected(idle, t, cell, new_cell)
         return torch.stack(outputs), {"hidden": hidden, "cell": cell}
 
     def _gru(
-        self, index: int, x: Tensor, state: MemoryState, resets: Tensor, acting: Tensor
+        self, index: int, x: Tensor, state: MemoryState, fresh: Tensor | None, idle: Tensor | None
     ) -> tuple[Tensor, MemoryState]:
         projected, recurrent = self.inputs[index](x), self.recurrents[index]
         hidden, outputs = state["hidden"], []
         for t in range(len(x)):
-            hidden = torch.where(resets[t].unsqueeze(-1), 0.0, hidden)
+            hidden = _selected(fresh, t, 0.0, hidden)
             x_reset, x_update, x_new = projected[t].chunk(3, dim=-1)
             h_reset, h_update, h_new = recurrent(hidden).chunk(3, dim=-1)
             update = (x_update + h_update).sigmoid()
             candidate = (x_new + (x_reset + h_reset).sigmoid() * h_new).tanh()
             new_hidden = candidate + update * (hidden - candidate)
             outputs.append(new_hidden)
-            hidden = torch.where(acting[t].unsqueeze(-1), new_hidden, hidden)
+            hidden = _selected(idle, t, hidden, new_hidden)
         return torch.stack(outputs), {"hidden": hidden}
+
+
+def _selected(rows: Tensor | None, t: int, chosen: Tensor | float, other: Tensor) -> Tensor:
+    return other if rows is None else torch.where(rows[t], chosen, other)
 
 
 class TransformerMemory(Memory):
