@@ -125,10 +125,12 @@ function typeRow(t) {
 	return {name: t.name, damage_taken: damage, immune: immune.sort()};
 }
 
-function rows(all, row) {
+// "Future" marks what a later generation brings, but also what this one will get (Mega Evolutions
+// that some formats already allow); only the former is left out.
+function rows(all, row, gen) {
 	const out = {};
 	for (const entry of all) {
-		if (!entry.exists || entry.isNonstandard === 'Future' || entry.isNonstandard === 'Custom') continue;
+		if (!entry.exists || (entry.isNonstandard === 'Future' && !(entry.gen && entry.gen <= gen))) continue;
 		// A placeholder (Hidden Power Fire) has the id of what it stands for; its name is its own.
 		out[toID(entry.name)] = row(entry);
 	}
@@ -158,11 +160,11 @@ function tables(mod) {
 	}
 	return {
 		gen: dex.gen,
-		species: rows(allSpecies(dex), (species) => speciesRow(species, dex)),
-		moves: rows(dex.moves.all(), (move) => moveRow(move, battle)),
-		items: rows(dex.items.all(), itemRow),
-		abilities: rows(dex.abilities.all(), abilityRow),
-		types: rows(dex.types.all(), typeRow),
+		species: rows(allSpecies(dex), (species) => speciesRow(species, dex), dex.gen),
+		moves: rows(dex.moves.all(), (move) => moveRow(move, battle), dex.gen),
+		items: rows(dex.items.all(), itemRow, dex.gen),
+		abilities: rows(dex.abilities.all(), abilityRow, dex.gen),
+		types: rows(dex.types.all(), typeRow, dex.gen),
 		natures,
 	};
 }
