@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import has_type, mon
 from nashmon.sim.gen1.events import emit, hint
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.rng import chance, roll_range
 
 _MOVES = tb.MOVE_TABLE
@@ -20,20 +19,20 @@ FAILED = -1  # the move fails
 NO_DAMAGE = -2  # the move is not about damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def immune(s, t, kind):
     """Whether the Pokémon on the field of seat t cannot be hit by a type."""
     types = t * at.SIDE + at.TYPES
     return _IMMUNE[kind, s[types]] == 1 or _IMMUNE[kind, s[types + 1]] == 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counterable(move):
     kind = _MOVES[move, tb.TYPE]
     return (kind == tb.NORMAL or kind == tb.FIGHTING) and _MOVES[move, tb.POWER] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _counter_damage(s, lg, p, t):
     foe = t * at.SIDE
     seen_select = s[foe + at.ENEMY_SELECTED] != tb.COUNTER
@@ -58,7 +57,7 @@ def _counter_damage(s, lg, p, t):
     return FAILED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _psywave_damage(s, r, lg, p):
     level = int(s[mon(s, p) + at.M_LEVEL])
     if ((level + (level >> 1)) & 255) < 2:
@@ -67,7 +66,7 @@ def _psywave_damage(s, r, lg, p):
     return roll_range(r, 1, level * 3 // 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_critical(s, r, p, move):
     ratio = int(_SPECIES[s[mon(s, p) + at.M_SPECIES], 2]) // 2
     if s[p * at.SIDE + at.FOCUS] > 0:
@@ -81,7 +80,7 @@ def _is_critical(s, r, p, move):
     return ratio > 0 and chance(r, ratio, 256)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _type_damage(s, lg, t, kind, damage):
     types = t * at.SIDE + at.TYPES
     total = 0
@@ -99,7 +98,7 @@ def _type_damage(s, lg, t, kind, damage):
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _formula(s, r, lg, p, t, move):
     critical = _is_critical(s, r, p, move)
     special = _MOVES[move, tb.CATEGORY] == tb.SPECIAL
@@ -138,7 +137,7 @@ def _formula(s, r, lg, p, t, move):
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_damage(s, r, lg, p, t, move):
     """Damage of a move of seat p on seat t, FAILED, or NO_DAMAGE for a move without any."""
     if _MOVES[move, tb.OHKO] == 1:

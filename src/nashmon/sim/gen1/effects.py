@@ -6,45 +6,45 @@ In all kernels `s` is the battle's row, `r` its generator, `lg` its event buffer
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.events import emit, hint
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.rng import roll, roll_range
 
 _SPECIES = tb.SPECIES_TABLE
 _STAGES = np.array([0.25, 0.28, 0.33, 0.40, 0.50, 0.66, 1, 1.5, 2, 2.5, 3, 3.5, 4])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mon(s, p):
     """Offset of the seat's Pokémon on the field among the facts of its side."""
     return p * at.SIDE + at.PARTY + s[p * at.SIDE + at.ACTIVE] * at.MON
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alive(s, p):
     """Whether the Pokémon on the field has hit points."""
     return s[mon(s, p) + at.M_HP] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_type(s, p, kind):
     """Whether the Pokémon on the field is of a type now."""
     types = p * at.SIDE + at.TYPES
     return kind != 0 and (s[types] == kind or s[types + 1] == kind)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scale_stat(s, p, stat, factor):
     """Multiply a current stat, at least 1; lasts until the stat is computed anew."""
     place = p * at.SIDE + at.STATS + stat
     s[place] = max(1, int(np.floor(s[place] * factor)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def status_cut(s, p):
     """The Speed cut of paralysis and the Attack cut of burn."""
     status = s[mon(s, p) + at.M_STATUS]
@@ -54,7 +54,7 @@ def status_cut(s, p):
         scale_stat(s, p, at.ATK, 0.5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reset_active(s, p):
     """Facts of the Pokémon on the field as they are when it comes in."""
     side = p * at.SIDE
@@ -76,7 +76,7 @@ def reset_active(s, p):
     s[side + at.SPEED] = s[side + at.STATS + at.SPE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_sequence(s, p):
     """A number that orders passing effects by when they came."""
     place = p * at.SIDE + at.SEQUENCE
@@ -84,7 +84,7 @@ def next_sequence(s, p):
     return s[place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def faint(s, p):
     """The Pokémon on the field loses all HP and waits to be declared fainted."""
     one = mon(s, p)
@@ -98,7 +98,7 @@ def faint(s, p):
     s[at.NUM_FALLEN] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lose_hp(s, p, amount):
     """Take HP from the Pokémon on the field; returns how much it had to give."""
     place = mon(s, p) + at.M_HP
@@ -112,20 +112,20 @@ def lose_hp(s, p, amount):
     return amount
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_last_damage(s, amount):
     """Remember the battle's last damage."""
     s[at.LAST_DAMAGE] = min(amount, at.DAMAGE_CAP)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit_damage(s, lg, p, cause):
     """Log the HP left after damage."""
     one = mon(s, p)
     emit(lg, ev.E_DAMAGE, p, s[one + at.M_HP], s[one + at.M_STATUS], cause, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hurt(s, lg, p, amount, cause):
     """Damage that is not a move's own: statuses, Leech Seed, recoil; returns the HP lost."""
     if not alive(s, p):
@@ -135,7 +135,7 @@ def hurt(s, lg, p, amount, cause):
     return lost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hurt_self(s, lg, p, amount, cause):
     """Damage of confusion or a failed Jump Kick, which a Substitute passes on to the foe's."""
     if not alive(s, p):
@@ -159,7 +159,7 @@ def hurt_self(s, lg, p, amount, cause):
     emit_damage(s, lg, p, cause)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restore_hp(s, lg, p, amount, cause):
     """Heal the Pokémon on the field, unless it is full or has fainted."""
     one = mon(s, p)
@@ -170,7 +170,7 @@ def restore_hp(s, lg, p, amount, cause):
     emit(lg, ev.E_HEAL, p, s[one + at.M_HP], s[one + at.M_STATUS], cause, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def boost_stat(s, lg, p, stat, amount, by_rage):
     """One stat stage change; returns whether it counts as a success."""
     place = p * at.SIDE + at.BOOSTS + stat
@@ -198,7 +198,7 @@ def boost_stat(s, lg, p, stat, amount, by_rage):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clause_stops(s, lg, p, status, by):
     """Whether the Sleep or the Freeze Clause keeps seat `by` from inflicting a status."""
     if s[at.CLAUSES] == 0:
@@ -219,7 +219,7 @@ def clause_stops(s, lg, p, status, by):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_status(s, r, lg, p, status, by, move, primary):
     """Give a status; `primary`: the move is about nothing else, so its failure is told."""
     one = mon(s, p)
@@ -248,7 +248,7 @@ def set_status(s, r, lg, p, status, by, move, primary):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cure_status(s, lg, p, silent):
     """End a status of the Pokémon on the field."""
     one = mon(s, p)
@@ -258,7 +258,7 @@ def cure_status(s, lg, p, silent):
     s[one + at.M_STATUS] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def confuse(s, r, lg, p, silent):
     """Begin confusion; nothing when it is confused already."""
     place = p * at.SIDE + at.CONFUSED
@@ -268,7 +268,7 @@ def confuse(s, r, lg, p, silent):
     s[place] = roll_range(r, 2, 6)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trap(s, p, by):
     """Hold the Pokémon on the field of seat p for two turns."""
     side = p * at.SIDE
@@ -281,7 +281,7 @@ def trap(s, p, by):
     s[side + at.TRAPPED] = 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fake_trap(s, p, other):
     """Leave the Pokémon on the field in doubt whether a hold goes on."""
     side = p * at.SIDE
@@ -293,7 +293,7 @@ def fake_trap(s, p, other):
     s[side + at.FAKE_OTHER] = other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def locked(s, p):
     """Whether it must go on with a move and cannot leave."""
     side = p * at.SIDE
@@ -305,14 +305,14 @@ def locked(s, p):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def semi_locked(s, p):
     """Whether it must go on with a move but may leave."""
     side = p * at.SIDE
     return s[side + at.BIDE_TURNS] > 0 or s[side + at.HOLD] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deduct_pp(s, lg, p, amount):
     """Take PP from the last selected slot; it wraps around at 64."""
     side = p * at.SIDE

@@ -6,9 +6,8 @@ buffer of length 0 means nobody watches.  `protocol` turns events into Showdown'
 
 from __future__ import annotations
 
-from numba import njit
-
 from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1.jit import kernel
 
 WIDTH = 6  # kind, seat, a, b, c, d
 START = 2
@@ -76,7 +75,7 @@ H_SUB_CONFUSION, H_ROLLOVER, H_ZERO_DEFENCE, H_SUB_HIT, H_SUB_NO_HIT = range(42,
 H_COUNTER_SLEEP, H_COUNTER_LAST, H_PSYWAVE, H_SLEEP_CLAUSE = range(47, 51)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emit(lg, kind, seat, a, b, c, d):
     """Append one event; without a buffer, or with a full one, nothing."""
     size = lg.shape[0]
@@ -96,14 +95,14 @@ def emit(lg, kind, seat, a, b, c, d):
     lg[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_move(lg, flag):
     """Add a flag to the last MOVE event."""
     if lg.shape[0] > 0 and lg[1] >= 0:
         lg[START + lg[1] * WIDTH + 5] |= flag
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hint(s, lg, which, seat, move, bit):
     """Give a hint; those shown once leave a bit in the header (`bit` is mostly `which`)."""
     if lg.shape[0] == 0:

@@ -10,8 +10,7 @@ _SUB = (
 )
 
 HINTS = {
-    ev.H_RAGE: "In Gen 1, using {move} causes the target to build Rage, "
-    "even if it misses or fails",
+    ev.H_RAGE: "In Gen 1, using {move} causes the target to build Rage, even if it misses or fails",
     ev.H_TRAP_RECHARGE: "In Gen 1, partial trapping moves negate the recharge turn of Hyper Beam, "
     "even if they miss.",
     ev.H_SEED_TOXIC: "In Gen 1, Leech Seed's damage is affected by Toxic's counter.",

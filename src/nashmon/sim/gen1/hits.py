@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
@@ -26,6 +25,7 @@ from nashmon.sim.gen1.effects import (
     trap,
 )
 from nashmon.sim.gen1.events import emit, hint
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.rng import chance, roll, roll_range
 from nashmon.sim.gen1.special import CALLS, DONE, on_hit
 
@@ -35,27 +35,27 @@ _SPREAD = np.array([2, 2, 2, 3, 3, 3, 4, 5])  # hits of multi-hit moves, turns o
 _PASSES, _BLOCKED, _STOPPED, _ABSORBED = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(r):
     """Two to five, as multi-hit moves and holds draw it."""
     return _SPREAD[roll(r, 8)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recoil(s, lg, p, move, damage):
     share = int(_MOVES[move, tb.RECOIL])
     if share > 0:
         hurt(s, lg, p, max(1, damage // share), ev.BY_RECOIL)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _drain(s, lg, p, damage):
     amount = max(1, damage // 2)
     set_last_damage(s, amount)
     restore_hp(s, lg, p, amount, ev.BY_DRAIN | ev.OF_FOE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hit_substitute(s, lg, t, damage):
     """Damage to a Substitute; returns whether it stands."""
     set_last_damage(s, damage)
@@ -70,7 +70,7 @@ def hit_substitute(s, lg, t, damage):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _meet_substitute(s, r, lg, p, t, move, hit):
     if _MOVES[move, tb.CATEGORY] == tb.STATUS_MOVE:
         status = _MOVES[move, tb.STATUS]
@@ -96,7 +96,7 @@ def _meet_substitute(s, r, lg, p, t, move, hit):
     return _ABSORBED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_try(s, lg, p, t, move):
     """The move's own condition, which is looked at before any Substitute."""
     side = t * at.SIDE
@@ -124,7 +124,7 @@ def _may_try(s, lg, p, t, move):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal(s, lg, p, t, move, damage):
     """A move's damage to a Pokémon without Substitute; returns the HP lost."""
     damage = min(damage, int(s[mon(s, t) + at.M_HP]))
@@ -138,7 +138,7 @@ def deal(s, lg, p, t, move, damage):
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _boosts(s, lg, p, t, stat, stat2, amount, blockable):
     """Stat changes of a move; returns whether any succeeded."""
     success = False
@@ -155,7 +155,7 @@ def _boosts(s, lg, p, t, stat, stat2, amount, blockable):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _status(s, r, lg, p, t, status, move, primary):
     side = t * at.SIDE
     if status == at.SLP and s[side + at.RECHARGE] > 0:
@@ -174,7 +174,7 @@ def _status(s, r, lg, p, t, status, move, primary):
             emit(lg, ev.E_FAIL, t, ev.W_PLAIN, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _disable(s, r, lg, t):
     side = t * at.SIDE
     if s[side + at.DISABLE_TURNS] > 0:
@@ -199,14 +199,14 @@ def _disable(s, r, lg, t):
     s[side + at.DISABLE_SEQ] = next_sequence(s, t)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(s, lg, t, place, effect):
     if s[t * at.SIDE + place] == 0:
         s[t * at.SIDE + place] = 1
         emit(lg, ev.E_START, t, effect, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _volatile(s, r, lg, p, t, kind):  # noqa: C901 - one branch for each lasting effect
     side = t * at.SIDE
     if not alive(s, t):
@@ -238,7 +238,7 @@ def _volatile(s, r, lg, p, t, kind):  # noqa: C901 - one branch for each lasting
         emit(lg, ev.E_START, t, ev.F_SUBSTITUTE, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _self_effect(s, r, p, move, kind):
     side = p * at.SIDE
     if not alive(s, p):
@@ -261,7 +261,7 @@ def _self_effect(s, r, p, move, kind):
             trap(s, foe, s[side + at.ACTIVE])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _secondary(s, r, lg, p, t, move):
     kind = _MOVES[move, tb.SECONDARY]
     if kind >= tb.SECONDARY_STATUS:
@@ -283,7 +283,7 @@ def _secondary(s, r, lg, p, t, move):
         _boosts(s, lg, p, t, row[tb.SEC_STAT], row[tb.SEC_STAT2], row[tb.SEC_AMOUNT], False)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build_rage(s, lg, t):
     """A raging Pokémon that was hit gains Attack."""
     side = t * at.SIDE
@@ -291,8 +291,8 @@ def build_rage(s, lg, t):
         boost_stat(s, lg, t, at.ATK, 1, 1)
 
 
-@njit(cache=True, nogil=True)
-def _land(s, r, lg, p, t, move, fixed):  # noqa: C901 - the order of these steps is the rule
+@kernel
+def _land(s, r, lg, p, t, move, fixed):
     """The move meets its target itself: damage, then every effect of its own."""
     damage = fixed if fixed >= 0 else move_damage(s, r, lg, p, t, move)
     if damage == FAILED:
@@ -323,7 +323,7 @@ def _land(s, r, lg, p, t, move, fixed):  # noqa: C901 - the order of these steps
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_hit(s, r, lg, p, t, move, hit, last, fixed):
     """One hit; `fixed` ≥ 0 is the damage of the first of several.  Returns damage or a code."""
     if not _may_try(s, lg, p, t, move):

@@ -6,20 +6,19 @@ length 0 when nobody watches.
 
 from __future__ import annotations
 
-from numba import njit
-
 from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.legal import chosen_target, write_mask
 from nashmon.sim.gen1.turn import advance, start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_battle(state, seeds, logs, n):
     """Begin battle n, whose row holds two teams."""
     start(state[n], seeds[n : n + 1], logs[n])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_battle(state, seeds, logs, n, action0, action1):
     """Advance battle n with two legal actions (anything for a seat that is not asked)."""
     s = state[n]
@@ -28,7 +27,7 @@ def step_battle(state, seeds, logs, n, action0, action1):
     advance(s, seeds[n : n + 1], logs[n], action0, action1, target0, target1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_block(state, seeds, logs, actions, masks, first, last):
     """Advance battles first … last − 1 and write their masks."""
     for n in range(first, last):

@@ -6,11 +6,10 @@ A request with a single forced choice offers that move's place, or 0 when it is 
 
 from __future__ import annotations
 
-from numba import njit
-
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import locked, mon, semi_locked
+from nashmon.sim.gen1.jit import kernel
 
 _MOVES = tb.MOVE_TABLE
 
@@ -18,20 +17,20 @@ NUM_ACTIONS = 13
 FIRST_SWITCH = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def must_fight(s, p):
     """Whether the only move on offer is Fight: asleep, frozen or held."""
     status = s[mon(s, p) + at.M_STATUS]
     return status == at.FRZ or status == at.SLP or s[p * at.SIDE + at.TRAPPED] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _usable(s, p, slot):
     side = p * at.SIDE
     return s[side + at.PP + slot] > 0 and (s[side + at.DISABLED] >> slot) & 1 == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def must_struggle(s, p):
     """Whether no move can be selected."""
     for slot in range(s[p * at.SIDE + at.SLOTS]):
@@ -40,7 +39,7 @@ def must_struggle(s, p):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(s, p, slot):
     """The place of a slot among the moves sorted by name."""
     moves = p * at.SIDE + at.MOVES
@@ -53,7 +52,7 @@ def place_of(s, p, slot):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chosen_slot(s, p, action):
     """The slot an action 0–3 selects."""
     for slot in range(s[p * at.SIDE + at.SLOTS]):
@@ -62,7 +61,7 @@ def chosen_slot(s, p, action):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chosen_target(s, p, action):
     """The Pokémon an action 4–8 switches to, −1 for any other action."""
     if action < FIRST_SWITCH:
@@ -83,7 +82,7 @@ def chosen_target(s, p, action):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _forced_place(s, p, move):
     for slot in range(s[p * at.SIDE + at.SLOTS]):
         if s[p * at.SIDE + at.MOVES + slot] == move:
@@ -91,7 +90,7 @@ def _forced_place(s, p, move):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark_moves(s, p, mask):
     side = p * at.SIDE
     if locked(s, p):
@@ -119,7 +118,7 @@ def _mark_moves(s, p, mask):
             mask[place_of(s, p, slot)] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_mask(s, p, mask):
     """Fill one seat's row of legal actions; empty when it is not asked."""
     for k in range(NUM_ACTIONS):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
@@ -28,6 +27,7 @@ from nashmon.sim.gen1.effects import (
 )
 from nashmon.sim.gen1.events import emit, hint, mark_move
 from nashmon.sim.gen1.hits import build_rage, deal, hit_substitute, move_hit, spread
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.rng import chance, roll, roll_range
 from nashmon.sim.gen1.special import CALLS
 
@@ -37,7 +37,7 @@ _FISSURE = tb.MOVE_NUM["fissure"]
 _EXPLOSION = tb.MOVE_NUM["explosion"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _break_off(s, p):
     """Full paralysis and confusion end what takes several turns."""
     side = p * at.SIDE
@@ -47,7 +47,7 @@ def _break_off(s, p):
     s[side + at.LOCK_MOVE] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bide(s, lg, p):
     """One turn of Bide, or its release."""
     side = p * at.SIDE
@@ -69,7 +69,7 @@ def _bide(s, lg, p):
         build_rage(s, lg, foe)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _confusion_stops(s, r, lg, p):
     side = p * at.SIDE
     s[side + at.CONFUSED] -= 1
@@ -88,7 +88,7 @@ def _confusion_stops(s, r, lg, p):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _disable_stops(s, lg, p, move):
     side = p * at.SIDE
     s[side + at.DISABLE_TURNS] -= 1
@@ -104,7 +104,7 @@ def _disable_stops(s, lg, p, move):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _paralysis_stops(s, r, lg, p):
     if not chance(r, 63, 256):
         return False
@@ -116,7 +116,7 @@ def _paralysis_stops(s, r, lg, p):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_move(s, r, lg, p, t, move):  # noqa: C901 - the order of these checks is the rule
     side = p * at.SIDE
     one = mon(s, p)
@@ -157,7 +157,7 @@ def _may_move(s, r, lg, p, t, move):  # noqa: C901 - the order of these checks i
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def after_move_self(s, lg, p, t):
     """What a Pokémon suffers once it has acted: waking, poison, burn, Leech Seed."""
     side = p * at.SIDE
@@ -191,7 +191,7 @@ def after_move_self(s, lg, p, t):
         restore_hp(s, lg, 1 - p, amount, ev.SILENT)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _after_move(s, lg, p, t):
     side = p * at.SIDE
     if s[side + at.RECHARGE] > 0:
@@ -214,7 +214,7 @@ def _after_move(s, lg, p, t):
                 s[t * at.SIDE + at.TRAPPED_MAYBE] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _thrash(s, r, lg, p, move):
     side = p * at.SIDE
     if s[side + at.LOCK_MOVE] > 0:
@@ -228,7 +228,7 @@ def _thrash(s, r, lg, p, move):
         s[side + at.LOCK_ACCURACY] = 255
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _accuracy(s, p, t, move):
     """Accuracy out of 256, 0 when the move cannot miss."""
     accuracy = int(_MOVES[move, tb.ACCURACY])
@@ -252,7 +252,7 @@ def _accuracy(s, p, t, move):
     return accuracy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _out_of_reach(s, lg, p, t, move):
     """Invulnerability, type immunity and the moves' own conditions of success."""
     side = t * at.SIDE
@@ -283,7 +283,7 @@ def _out_of_reach(s, lg, p, t, move):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_hits(s, r, lg, p, t, move):
     most = _MOVES[move, tb.MAX_HITS]
     if most == 1:
@@ -306,7 +306,7 @@ def _all_hits(s, r, lg, p, t, move):
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _try_move(s, r, lg, p, t, move):
     """Accuracy and hits of a move; returns damage, FAILED or CALLS."""
     side = p * at.SIDE
@@ -343,7 +343,7 @@ def _try_move(s, r, lg, p, t, move):
     return damage
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prepares(s, lg, p, move):
     """First turn of a two-turn move; on the second it comes out of hiding."""
     side = p * at.SIDE
@@ -359,7 +359,7 @@ def _prepares(s, lg, p, move):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _provoke_rage(s, lg, t, move):
     """Explosion and Disable make the target build Rage whatever comes of them."""
     side = t * at.SIDE
@@ -371,7 +371,7 @@ def _provoke_rage(s, lg, t, move):
         hint(s, lg, ev.H_RAGE, -1, move, bit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _called(s, r, p, move):
     """The move Metronome or Mirror Move becomes."""
     if move == tb.METRONOME:
@@ -385,7 +385,7 @@ def _called(s, r, p, move):
     return pick
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _return_pp(s, lg, p, move):
     """A called move gives PP back where the caller's own PP was taken wrongly."""
     side = p * at.SIDE
@@ -397,7 +397,7 @@ def _return_pp(s, lg, p, move):
         s[one + at.M_PP + slot] = (s[one + at.M_PP + slot] + 1) & 63
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def use_move(s, r, lg, p, move, came_from):
     """Use a move, and the moves it calls."""
     side = p * at.SIDE
@@ -431,7 +431,7 @@ def use_move(s, r, lg, p, move, came_from):
         return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_move(s, r, lg, p):
     """The turn of a Pokémon whose player selected a move."""
     side = p * at.SIDE

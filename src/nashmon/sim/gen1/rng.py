@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from nashmon.sim.gen1.jit import kernel
 
 _A = np.uint64(0x5D588B656C078965)
 _C = np.uint64(0x269EC3)
 _HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roll(r, n):
     """An integer in [0, n)."""
     r[0] = r[0] * _A + _C
     return np.int64(((r[0] >> _HALF) * np.uint64(n)) >> _HALF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roll_range(r, low, high):
     """An integer in [low, high)."""
     return low + roll(r, high - low)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chance(r, numerator, denominator):
     """True with probability numerator / denominator."""
     return roll(r, denominator) < numerator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
@@ -17,6 +15,7 @@ from nashmon.sim.gen1.effects import (
     set_status,
 )
 from nashmon.sim.gen1.events import emit, hint
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.rng import roll
 
 _MOVES = tb.MOVE_TABLE
@@ -25,7 +24,7 @@ _SPECIES = tb.SPECIES_TABLE
 DONE, REFUSED, CALLS = 1, 0, -3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _can_recover(s, lg, p):
     one = mon(s, p)
     missing = s[one + at.M_MAX_HP] - s[one + at.M_HP]
@@ -37,7 +36,7 @@ def _can_recover(s, lg, p):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rest(s, r, lg, p):
     if not _can_recover(s, lg, p):
         return REFUSED
@@ -49,14 +48,14 @@ def _rest(s, r, lg, p):
     return DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end(s, lg, p, place, effect):
     if s[p * at.SIDE + place] > 0:
         s[p * at.SIDE + place] = 0
         emit(lg, ev.E_END, p, effect, 1, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _haze_one(s, r, lg, p, user):
     side = p * at.SIDE
     for k in range(7):
@@ -82,7 +81,7 @@ def _haze_one(s, r, lg, p, user):
     _end(s, lg, p, at.TOXIC, ev.F_TOXIC)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _haze(s, r, lg, p):
     emit(lg, ev.E_ACTIVATE, p, ev.F_HAZE, 0, 0, 0)
     emit(lg, ev.E_CLEAR_BOOSTS, p, 0, 0, 0, 0)
@@ -90,7 +89,7 @@ def _haze(s, r, lg, p):
         _haze_one(s, r, lg, seat, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _transform(s, lg, p, t):
     side, foe = p * at.SIDE, t * at.SIDE
     one = mon(s, p)
@@ -117,7 +116,7 @@ def _transform(s, lg, p, t):
     emit(lg, ev.E_TRANSFORM, p, 0, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mimic(s, r, lg, p, t):
     side, foe = p * at.SIDE, t * at.SIDE
     slot = s[side + at.SELECTED_SLOT]
@@ -127,14 +126,14 @@ def _mimic(s, r, lg, p, t):
     emit(lg, ev.E_START, p, ev.F_MIMIC, move, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _conversion(s, lg, p, t):
     own, other = p * at.SIDE + at.TYPES, t * at.SIDE + at.TYPES
     s[own], s[own + 1] = s[other], s[other + 1]
     emit(lg, ev.E_START, p, ev.F_TYPE, s[own], s[own + 1], 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recover(s, lg, p):
     if not _can_recover(s, lg, p):
         return REFUSED
@@ -142,7 +141,7 @@ def _recover(s, lg, p):
     return DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def on_hit(s, r, lg, p, t, move):  # noqa: C901 - one branch for each special move
     """DONE, REFUSED (the move fails) or CALLS (it uses another move)."""
     if move == tb.METRONOME:

@@ -82,11 +82,32 @@ ALWAYS_HITS = 0  # in ACCURACY, otherwise out of 255
 
 _TWO_TURN = ("dig", "fly", "razorwind", "skullbash", "skyattack", "solarbeam")
 # Moves that leave the last damage of the battle standing.
-_KEEPS_DAMAGE = (
-    "confuseray conversion counter focusenergy glare haze leechseed lightscreen mimic mist "
-    "poisongas poisonpowder recover reflect rest softboiled splash stunspore substitute supersonic "
-    "teleport thunderwave toxic transform"
-).split()
+_KEEPS_DAMAGE = [
+    "confuseray",
+    "conversion",
+    "counter",
+    "focusenergy",
+    "glare",
+    "haze",
+    "leechseed",
+    "lightscreen",
+    "mimic",
+    "mist",
+    "poisongas",
+    "poisonpowder",
+    "recover",
+    "reflect",
+    "rest",
+    "softboiled",
+    "splash",
+    "stunspore",
+    "substitute",
+    "supersonic",
+    "teleport",
+    "thunderwave",
+    "toxic",
+    "transform",
+]
 
 
 def _boosts(effect: Effect) -> tuple[int, int, int]:
@@ -188,13 +209,17 @@ def _num(name: str) -> int:
     return MOVE_NUM[name]
 
 
-BIDE, CONVERSION, COUNTER, DIG, DISABLE = map(_num, "bide conversion counter dig disable".split())
-DREAM_EATER, FLY, HAZE, JUMP_KICK = map(_num, "dreameater fly haze jumpkick".split())
-HIGH_JUMP_KICK, LEECH_SEED, LIGHT_SCREEN = map(_num, "highjumpkick leechseed lightscreen".split())
-METRONOME, MIMIC, MIRROR_MOVE, PAY_DAY = map(_num, "metronome mimic mirrormove payday".split())
-PSYWAVE, RAGE, RECOVER, REFLECT, REST = map(_num, "psywave rage recover reflect rest".split())
-SOFT_BOILED, SPLASH, STRUGGLE = map(_num, "softboiled splash struggle".split())
-SUBSTITUTE, SUPER_FANG, SWIFT, TRANSFORM = map(_num, "substitute superfang swift transform".split())
+BIDE, CONVERSION, COUNTER, DIG, DISABLE = map(
+    _num, ["bide", "conversion", "counter", "dig", "disable"]
+)
+DREAM_EATER, FLY, HAZE, JUMP_KICK = map(_num, ["dreameater", "fly", "haze", "jumpkick"])
+HIGH_JUMP_KICK, LEECH_SEED, LIGHT_SCREEN = map(_num, ["highjumpkick", "leechseed", "lightscreen"])
+METRONOME, MIMIC, MIRROR_MOVE, PAY_DAY = map(_num, ["metronome", "mimic", "mirrormove", "payday"])
+PSYWAVE, RAGE, RECOVER, REFLECT, REST = map(_num, ["psywave", "rage", "recover", "reflect", "rest"])
+SOFT_BOILED, SPLASH, STRUGGLE = map(_num, ["softboiled", "splash", "struggle"])
+SUBSTITUTE, SUPER_FANG, SWIFT, TRANSFORM = map(
+    _num, ["substitute", "superfang", "swift", "transform"]
+)
 NORMAL, FIGHTING, GHOST = TYPE_NUM["normal"], TYPE_NUM["fighting"], TYPE_NUM["ghost"]
 GROUND, FLYING, GRASS = TYPE_NUM["ground"], TYPE_NUM["flying"], TYPE_NUM["grass"]
 POISON = TYPE_NUM["poison"]

@@ -7,13 +7,13 @@ here too, even when the result changes nothing, so that the generators stay in s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import alive, hurt, locked, mon, reset_active, semi_locked
 from nashmon.sim.gen1.events import emit
+from nashmon.sim.gen1.jit import kernel
 from nashmon.sim.gen1.legal import chosen_slot, must_fight, must_struggle
 from nashmon.sim.gen1.moves import run_move
 from nashmon.sim.gen1.rng import roll
@@ -22,26 +22,26 @@ _MOVES = tb.MOVE_TABLE
 _TURN_LIMIT = 1000
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _speed(s, p):
     return s[p * at.SIDE + at.STATS + at.SPE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_at_speeds(s):
     for p in range(2):
         if alive(s, p):
             s[p * at.SIDE + at.SPEED] = _speed(s, p)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update(s, r):
     """Showdown's Update: nothing but the tie shuffle of two living Pokémon."""
     if alive(s, 0) and alive(s, 1) and s[at.SPEED] == s[at.SIDE + at.SPEED]:
         roll(r, 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bring_in(s, lg, p, index):
     """Put a Pokémon on the field, without the effects of its arrival."""
     side = p * at.SIDE
@@ -57,7 +57,7 @@ def _bring_in(s, lg, p, index):
     emit(lg, ev.E_SWITCH, p, index, s[one + at.M_HP], s[one + at.M_STATUS], 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrive(s, lg, p):
     """Effects of an arrival."""
     side, foe = p * at.SIDE, (1 - p) * at.SIDE
@@ -78,7 +78,7 @@ def _arrive(s, lg, p):
         hurt(s, lg, p, s[one + at.M_MAX_HP] // 16, ev.BY_STATUS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _finish(s, lg, outcome, winner):
     s[at.OUTCOME] = outcome
     s[at.REQUEST] = at.WAIT
@@ -87,7 +87,7 @@ def _finish(s, lg, outcome, winner):
     emit(lg, ev.E_WIN, winner, 0, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _declare_faints(s, lg):
     """Declare the fallen; returns True when the turn stops here."""
     count = s[at.NUM_FALLEN]
@@ -116,7 +116,7 @@ def _declare_faints(s, lg):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(s, r, lg):
     """The end of every action; returns True when the turn stops here."""
     if _declare_faints(s, lg):
@@ -125,7 +125,7 @@ def _settle(s, r, lg):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _commit_move(s, p, action):
     """What selecting a move does to the memory of selected moves."""
     side = p * at.SIDE
@@ -151,7 +151,7 @@ def _commit_move(s, p, action):
     s[side + at.ENEMY_SELECTED] = s[side + at.MOVES + s[side + at.SELECTED_SLOT]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_seat(s, r, switch0, switch1):
     """Who acts first: switches, then priority, then Speed, then a coin."""
     if switch0 != switch1:
@@ -167,7 +167,7 @@ def _first_seat(s, r, switch0, switch1):
     return roll(r, 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_down(s, p):
     side = p * at.SIDE
     for place in (at.FLINCH, at.TRAPPED, at.FAKE, at.HOLD):
@@ -175,7 +175,7 @@ def _count_down(s, p):
             s[side + place] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _num_timers(s, p):
     side = p * at.SIDE
     count = 0
@@ -185,7 +185,7 @@ def _num_timers(s, p):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _residual(s, r, lg):
     """Timers run down; those of equal Speed are shuffled first."""
     emit(lg, ev.E_BLANK, 0, 0, 0, 0, 0)
@@ -201,13 +201,13 @@ def _residual(s, r, lg):
     emit(lg, ev.E_UPKEEP, 0, 0, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shuffles(r, count):
     for k in range(count - 1):
         roll(r, count - k)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _release(s, p):
     """Holds whose other half has gone end."""
     side, foe = p * at.SIDE, (1 - p) * at.SIDE
@@ -228,9 +228,11 @@ def _release(s, p):
 
 
 _NUM_HANDLERS = 6  # status, Bide, Disable, trapped, faked, holding
+# What is sorted first: the two doubts about holds, then statuses (0), then the others.
+_HOLD_RANK, _PLAIN_RANK = 1, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_handlers(r, priority, handler, count):
     """Showdown's selection sort by priority, shuffling equals."""
     done = 0
@@ -252,7 +254,7 @@ def _sort_handlers(r, priority, handler, count):
         done += group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _disable_moves(s, r, p):
     """Which moves the next request greys out, and whether it must be vague."""
     side = p * at.SIDE
@@ -285,14 +287,14 @@ def _disable_moves(s, r, p):
                 spot -= 1
             order[spot] = s[side + sequences[k]]
             handler[spot] = k + 1
-            priority[spot] = 1 if k == 2 or k == 3 else 0
+            priority[spot] = _HOLD_RANK if k == 2 or k == 3 else _PLAIN_RANK
             count += 1
     _sort_handlers(r, priority, handler, count)
     for k in range(count):
         _apply_handler(s, side, handler[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply_handler(s, side, which):
     if which <= 1:
         s[side + at.MAYBE_LOCKED] = 0
@@ -302,13 +304,11 @@ def _apply_handler(s, side, which):
     elif which == 3:
         if s[side + at.TRAPPED_MAYBE] > 0:
             s[side + at.MAYBE_LOCKED] = 1
-    elif which == 4:
-        s[side + at.MAYBE_LOCKED] = 1
-    elif s[side + at.HOLD_TOTAL] - s[side + at.HOLD] > 1:
+    elif which == 4 or s[side + at.HOLD_TOTAL] - s[side + at.HOLD] > 1:
         s[side + at.MAYBE_LOCKED] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_of(s, p, ghosts):
     """Whether all living Pokémon of a side are Ghosts, or else know Transform only."""
     side = p * at.SIDE
@@ -332,7 +332,7 @@ def _all_of(s, p, ghosts):
 _TYPES = tb.SPECIES_TABLE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _only_transform(s, side, one, active):
     slots = s[side + at.SLOTS] if active else s[one + at.M_SLOTS]
     moves = side + at.MOVES if active else one + at.M_MOVES
@@ -342,7 +342,7 @@ def _only_transform(s, side, one, active):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _out_of_pp(s, side, one, active):
     slots = s[side + at.SLOTS] if active else s[one + at.M_SLOTS]
     pp = side + at.PP if active else one + at.M_PP
@@ -352,7 +352,7 @@ def _out_of_pp(s, side, one, active):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stuck(s, p):
     """Whether a side can make no progress any more (Showdown's Endless Battle Clause)."""
     side = p * at.SIDE
@@ -369,14 +369,14 @@ def _stuck(s, p):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _warn(s, lg):
     turn = s[at.TURN]
     if (turn >= 500 and turn % 100 == 0) or (turn >= 900 and turn % 10 == 0) or turn >= 990:
         emit(lg, ev.E_MESSAGE, 0, ev.G_TURNS_LEFT, _TURN_LIMIT - turn, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_turn(s, r, lg):
     s[at.TURN] += 1
     _release(s, 0)
@@ -399,7 +399,7 @@ def _end_turn(s, r, lg):
         s[at.REQUEST + p] = at.MOVE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrivals(s, r, lg, first, both):
     """Arrivals one after the other; returns True when the turn stops here."""
     _arrive(s, lg, first)
@@ -411,7 +411,7 @@ def _arrivals(s, r, lg, first, both):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrival_order(s, r, earlier):
     """Who of two newcomers arrives first; `earlier` was brought in before the other."""
     later = 1 - earlier
@@ -422,7 +422,7 @@ def _arrival_order(s, r, earlier):
     return later if roll(r, 2) == 0 else earlier
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(s, r, lg):
     """Bring in the first Pokémon of both sides and begin turn 1."""
     emit(lg, ev.E_BEGIN, 0, 0, 0, 0, 0)
@@ -434,7 +434,7 @@ def start(s, r, lg):
     _end_turn(s, r, lg)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _replace(s, r, lg, target0, target1):
     """Forced switches; −1 for a side that has none."""
     _look_at_speeds(s)
@@ -451,7 +451,7 @@ def _replace(s, r, lg, target0, target1):
         _end_turn(s, r, lg)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _act(s, r, lg, p, target):
     """One side's part of the turn; returns True when the turn stops here."""
     if target >= 0:
@@ -462,7 +462,7 @@ def _act(s, r, lg, p, target):
     return _settle(s, r, lg)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def advance(s, r, lg, action0, action1, target0, target1):
     """One step of a battle.  `target` is the Pokémon switched to, −1 for a move or nothing."""
     emit(lg, ev.E_TURN_START, 0, 0, 0, 0, 0)

@@ -1,0 +1,231 @@
+"""Plays the same Gen 1 battle in Showdown and in the engine, and names the first difference."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nashmon.core.actions import action_space
+from nashmon.core.formats import get_format
+from nashmon.sim.gen1 import events as ev
+from nashmon.sim.gen1 import kernels
+from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1 import tables as tb
+from nashmon.sim.gen1.legal import NUM_ACTIONS, write_mask
+from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
+from nashmon.sim.gen1.rng import seed_value, seed_words
+from nashmon.sim.gen1.setup import read_team, write_start
+from nashmon.sim.make import default_teams
+from nashmon.sim.showdown.install import find_showdown
+from nashmon.sim.showdown.node import find_node
+
+HERE = Path(__file__).parent
+FORMAT = "gen1ou"
+LOG_LENGTH = ev.START + 400 * ev.WIDTH
+
+
+@dataclass(frozen=True)
+class Job:
+    """One battle to play."""
+
+    seed: tuple[int, int, int, int]
+    teams: tuple[str | None, str | None]
+    pick: int = 1
+    switches: float = 0.15
+    steps: int = 3000
+    choices: tuple[tuple[str | None, str | None], ...] | None = None
+    format: str = FORMAT
+
+    def to_json(self) -> str:
+        return json.dumps(self.__dict__)
+
+
+class Oracle:
+    """A Node process that plays battles in Showdown."""
+
+    def __init__(self, patched: bool = True) -> None:
+        import nashmon.sim.showdown as showdown
+
+        patch = Path(showdown.__file__).parent / "node" / "patch.js"
+        command = [str(find_node().path), str(HERE / "gen1_oracle.js"), str(find_showdown())]
+        command.append(str(patch) if patched else "stock")
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+
+    def play(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
+        assert self._process.stdin and self._process.stdout
+        for job in jobs:
+            self._process.stdin.write(job.to_json() + "\n")
+            self._process.stdin.flush()
+            yield json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait(10)
+        self._process.stdout.close()
+
+
+def split_views(lines: list[str]) -> dict[str, list[str]]:
+    """What each onlooker sees of raw simulator lines, without clocks."""
+    views: dict[str, list[str]] = {"all": [], "p1": [], "p2": [], "spectator": []}
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        if line.startswith("|split|"):
+            owner, secret, shared = line[7:], lines[index + 1], lines[index + 2]
+            for view, text in views.items():
+                shown = secret if view in ("all", owner) else shared
+                if shown:
+                    text.append(shown)
+            index += 3
+            continue
+        if not line.startswith("|t:|"):
+            for text in views.values():
+                text.append(line)
+        index += 1
+    return views
+
+
+class EngineBattle:
+    """One battle in the engine, watched."""
+
+    def __init__(self, job: Job, teams: list[str]) -> None:
+        first, second = (read_team(team) for team in teams)
+        self.narrator = Narrator((first, second))
+        self.state = np.zeros((1, at.ROW), np.int16)
+        self.seeds = np.array([seed_value(job.seed)], np.uint64)
+        self.log = np.zeros((1, LOG_LENGTH), np.int16)
+        write_start(self.state[0], first, second)
+        self.clear()
+        kernels.start_battle(self.state, self.seeds, self.log, 0)
+
+    def clear(self) -> None:
+        self.log[0, 0], self.log[0, 1] = 0, -1
+
+    def step(self, actions: list[int]) -> None:
+        self.clear()
+        kernels.step_battle(self.state, self.seeds, self.log, 0, *actions)
+
+    def views(self) -> dict[str, list[str]]:
+        lines = list(self.narrator.lines(read_events(self.log[0])))
+        views = ("all", "p1", "p2", "spectator")
+        return {
+            view: [line for line in view_lines(lines, view) if not line.startswith("|t:|")]
+            for view in views
+        }
+
+    def mask(self, seat: int) -> np.ndarray:
+        mask = np.zeros(NUM_ACTIONS, bool)
+        write_mask(self.state[0], seat, mask)
+        return mask
+
+    def seed_text(self) -> str:
+        return ",".join(map(str, seed_words(int(self.seeds[0]))))
+
+
+def compare(job: Job, played: dict[str, Any]) -> str | None:
+    """The first difference between Showdown's battle and the engine's, None when equal."""
+    space = action_space(get_format(job.format))
+    battle = EngineBattle(job, played["teams"])
+    steps = played["steps"]
+    for number, step in enumerate(steps):
+        problem = _difference(battle, step, space, opening=number == 0)
+        if problem:
+            return f"step {number}: {problem}"
+        if "choices" not in step or number + 1 == len(steps):
+            break
+        actions = [
+            -1 if request is None else space.action(request, choice)
+            for request, choice in zip(step["requests"], step["choices"], strict=True)
+        ]
+        battle.step(actions)
+    return None
+
+
+def _difference(
+    battle: EngineBattle, step: dict[str, Any], space: Any, opening: bool
+) -> str | None:
+    expected = split_views(step["log"])
+    shown = battle.views()
+    for view, lines in expected.items():
+        if opening:
+            lines = lines[lines.index("|") :]
+        if lines != shown[view]:
+            return f"{view} log\n" + _diff(lines, shown[view])
+    if step["seed"] != battle.seed_text():
+        return f"seed {step['seed']} but {battle.seed_text()}\n" + "\n".join(expected["all"])
+    for seat, request in enumerate(step["requests"]):
+        mask = battle.mask(seat)
+        wanted = np.zeros_like(mask) if request is None else space.mask(request)
+        if not np.array_equal(mask, wanted):
+            return f"mask of p{seat + 1}: {wanted.astype(int)} but {mask.astype(int)}\n{request}"
+    return None
+
+
+def _diff(expected: list[str], shown: list[str]) -> str:
+    for index, pair in enumerate(zip_longest(expected, shown)):
+        if pair[0] != pair[1]:
+            before = "\n".join(f"    {line}" for line in expected[max(0, index - 12) : index])
+            return f"{before}\n  Showdown: {pair[0]}\n  engine:   {pair[1]}"
+    return "lengths"
+
+
+_ALL_MOVES = [move for move in tb.MOVE_NUM if move != "struggle"]
+
+
+def wild_team(rng: np.random.Generator, size: int, moves: list[str] | None = None) -> str:
+    """Any species with any moves, at assorted levels and spreads."""
+    pool = moves or _ALL_MOVES
+    sets = []
+    for index in range(size):
+        species = tb.SPECIES_IDS[int(rng.integers(1, 152))]
+        count = 4 if rng.random() < 0.9 else int(rng.integers(1, 5))
+        count = min(count, len(pool))
+        known = [pool[k] for k in rng.choice(len(pool), count, replace=False)]
+        level = int(rng.choice([100, 100, 100, 74, 50, 5]))
+        evs = ",".join(str(int(rng.choice([252, 252, 0]))) for _ in range(6))
+        sets.append(f"Nick{index}|{species}||noability|{','.join(known)}||{evs}||||{level}|")
+    return "]".join(sets)
+
+
+KINDS = ("wild", "focus", "random", "teams")
+
+
+def make_jobs(kind: str, seed: int, count: int) -> Iterator[Job]:
+    """Battles of one kind: any moves, a dozen moves that meet often, random or shipped teams."""
+    rng = np.random.default_rng([KINDS.index(kind), seed])
+    shipped = default_teams(FORMAT) if kind == "teams" else ()
+    for _ in range(count):
+        a, b, c, d = (int(word) for word in rng.integers(0, 1 << 16, 4))
+        pick, size = int(rng.integers(1, 1 << 31)), int(rng.integers(1, 7))
+        switches = float(rng.choice([0.05, 0.15, 0.3]))
+        teams: tuple[str | None, str | None] = (None, None)
+        if kind == "teams":
+            teams = (str(rng.choice(shipped)), str(rng.choice(shipped)))
+        elif kind != "random":
+            chosen = rng.choice(len(_ALL_MOVES), 12, replace=False)
+            pool = [_ALL_MOVES[k] for k in chosen] if kind == "focus" else None
+            teams = (wild_team(rng, size, pool), wild_team(rng, size, pool))
+        yield Job((a, b, c, d), teams, pick, switches)
+
+
+def minimise(oracle: Oracle, job: Job, played: dict[str, Any]) -> tuple[Job, str]:
+    """The shortest start of a failing battle that still fails, with its difference."""
+    choices = tuple(tuple(step["choices"]) for step in played["steps"] if "choices" in step)
+    teams = tuple(played["teams"])
+    for count in range(len(choices) + 1):
+        short = Job(job.seed, teams, choices=choices[:count], format=job.format)
+        (again,) = oracle.play([short])
+        problem = compare(short, again)
+        if problem:
+            return short, problem
+    raise AssertionError("the failing battle cannot be repeated")
