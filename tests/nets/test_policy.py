@@ -225,3 +225,30 @@ def test_an_encoder_and_an_observation_must_fit() -> None:
         build_policy("gen1ou", PolicyConfig(encoder="tokens", head="flat"))
     with pytest.raises(PolicyConfigError, match="pokemon_ids"):
         build_policy("gen1ou", PolicyConfig(), "metamon-default")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoder", ["set", "attention"])
+def test_a_pointer_policy_learns_which_move_hits_and_who_is_healthy(encoder: str) -> None:
+    torch.manual_seed(0)
+    config = PolicyConfig(encoder=encoder, memory="none", width=64, entity_width=32)
+    policy = build_policy("gen1ou", config)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=3e-3)
+    hp = policy.observation["pokemon_numbers"].column("hp_fraction")
+    accuracies = []
+    for step in range(200):
+        obs = random_observations(policy.observation, (1, 256), step)
+        masks = random_masks((1, 256, 13), 0.6, step)
+        masks[..., 0] = True
+        effect = policy.encoder.effectiveness(obs["pokemon_ids"][0], torch.ones(256, 2))
+        attack = effect[:, 0, :, 0, 0]
+        switches = obs["pokemon_numbers"][0, :, 1:6, hp] - 0.5
+        score = torch.cat((attack, switches, attack - 9), dim=1)
+        best = torch.where(masks[0], score, -99.0).argmax(dim=1)
+        out = policy.evaluate(obs, masks)
+        accuracies.append(float((out.log_policy[0].argmax(dim=1) == best).float().mean()))
+        optimizer.zero_grad()
+        (-out.log_prob(best.unsqueeze(0)).mean()).backward()
+        optimizer.step()
+    assert sum(accuracies[:5]) / 5 < 0.4
+    assert sum(accuracies[-20:]) / 20 > 0.78
