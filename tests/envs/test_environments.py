@@ -5,10 +5,10 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test
 
 from nashmon.agents import MaxBasePower
+from nashmon.core.actions import IllegalActionError
 from nashmon.core.errors import UnknownFormatError, UnsupportedError
 from nashmon.envs.gymnasium_env import BattleEnv, BattleVectorEnv
 from nashmon.envs.pettingzoo_env import BattleParallelEnv
-from nashmon.sim.base import IllegalActionError
 
 FORMATS = ["gen1ou", "gen9ou", "gen9vgc2025regi"]
 

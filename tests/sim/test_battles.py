@@ -6,11 +6,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from nashmon.core.actions import IllegalActionError
 from nashmon.core.agent import RandomAgent
 from nashmon.core.formats import get_format
 from nashmon.match.play import decisions_of
 from nashmon.observe.registry import get_observation_space
-from nashmon.sim.base import NO_ACTION, Battles, IllegalActionError, Step
+from nashmon.sim.base import NO_ACTION, Battles, Step
 from nashmon.sim.make import make_battles
 
 # (engine, format): every engine × the kinds of battles it can play.
@@ -151,7 +152,8 @@ def test_an_illegal_action_raises_and_changes_nothing(make: Make) -> None:
     for number in range(12):
         good = random_actions(battles, step, rng)
         row, seat = np.argwhere(step.acting)[0]
-        for wrong in (int(np.flatnonzero(~step.masks[row, seat])[0]), battles.num_actions, -2):
+        forbidden = np.flatnonzero(~step.masks[row, seat])[:1].tolist()
+        for wrong in (*forbidden, battles.num_actions, -2):
             bad = good.copy()
             bad[row, seat] = wrong
             with pytest.raises(IllegalActionError, match=rf"battle {row}, p{seat + 1}"):

@@ -30,7 +30,8 @@ class MaxBasePower:
         for row, state in enumerate(decisions.states()):
             powers = _move_scores(state)
             scores[row, : len(powers)] += powers
-        return np.where(decisions.masks, scores, -1.0).argmax(axis=1)
+        best: NDArray[np.int64] = np.where(decisions.masks, scores, -1.0).argmax(axis=1)
+        return best
 
 
 def _move_scores(state: UniversalState) -> list[float]:

@@ -48,4 +48,5 @@ class RandomAgent:
     def act(self, decisions: Decisions, memory: Any, rng: np.random.Generator) -> NDArray[np.int64]:
         """The legal action with the largest random number."""
         scores = rng.random(decisions.masks.shape)
-        return np.where(decisions.masks, scores, -1.0).argmax(axis=1)
+        best: NDArray[np.int64] = np.where(decisions.masks, scores, -1.0).argmax(axis=1)
+        return best

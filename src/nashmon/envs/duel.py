@@ -64,10 +64,15 @@ class Duel:
 
     def _blank(self) -> DuelStep:
         num = self.battles.num_battles
-        flags = [np.zeros(num, dtype=bool) for _ in range(2)]
-        rewards = np.zeros(num, dtype=np.float32)
-        outcome, turns = np.zeros(num, dtype=np.int8), np.zeros(num, dtype=np.int32)
-        return DuelStep({}, np.zeros((num, 0), dtype=bool), rewards, *flags, outcome, turns)
+        return DuelStep(
+            observations={},
+            masks=np.zeros((num, 0), dtype=bool),
+            rewards=np.zeros(num, dtype=np.float32),
+            ended=np.zeros(num, dtype=bool),
+            truncated=np.zeros(num, dtype=bool),
+            outcome=np.zeros(num, dtype=np.int8),
+            turns=np.zeros(num, dtype=np.int32),
+        )
 
     def _advance(self, result: DuelStep) -> DuelStep:
         """Let the opponent act alone where the learner is not asked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -21,7 +21,7 @@ Observation = dict[str, NDArray[Any]]
 class BattleEnv(gymnasium.Env[Observation, np.int64]):
     """One battle at a time; `info["action_mask"]` and the observation carry the legal actions."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012 (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class BattleEnv(gymnasium.Env[Observation, np.int64]):
             self.action_space.legal = None
         return observation, float(step.rewards[0]), ended and not truncated, truncated, info
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The state the learner sees, as indented text."""
         if self.render_mode != "ansi":
             return None
@@ -91,7 +91,7 @@ class BattleEnv(gymnasium.Env[Observation, np.int64]):
 class BattleVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     """Many battles in lock-step; a battle that ends is replaced in the same step."""
 
-    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from nashmon.observe.spec import ObsSpec
 MASK_KEY = "action_mask"
 
 
-class LegalDiscrete(spaces.Discrete):
+class LegalDiscrete(spaces.Discrete[np.int64]):
     """Actions 0 … n − 1 whose plain `sample()` draws one that is legal now."""
 
     def __init__(self, n: int) -> None:
@@ -24,7 +24,8 @@ class LegalDiscrete(spaces.Discrete):
         """A random action: of `mask` if given, else of the environment's current mask."""
         if mask is None and probability is None:
             mask = self.legal
-        return super().sample(mask=mask, probability=probability)
+        action: np.int64 = super().sample(mask=mask, probability=probability)
+        return action
 
 
 def observation_space(spec: ObsSpec, num_actions: int) -> spaces.Dict:

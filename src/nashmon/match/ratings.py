@@ -43,7 +43,8 @@ def bradley_terry(scores: Scores, games: Games) -> NDArray[np.float64]:
     P(i beats j) = 1 / (1 + 10^((rj − ri) / 400)).
     """
     check_results(scores, games)
-    return _fit(scores[None], games)[0]
+    ratings: NDArray[np.float64] = _fit(scores[None], games)[0]
+    return ratings
 
 
 def _fit(scores: Scores, games: Games) -> NDArray[np.float64]:
@@ -61,7 +62,8 @@ def _fit(scores: Scores, games: Games) -> NDArray[np.float64]:
         strength -= np.clip(step, -1.0, 1.0)  # a full step overshoots when an agent always wins
         if np.abs(step).max() < 1e-9:
             break
-    return ELO * (strength - strength.mean(axis=1, keepdims=True))
+    ratings: NDArray[np.float64] = ELO * (strength - strength.mean(axis=1, keepdims=True))
+    return ratings
 
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nashmon.core.errors import NashmonError
+from nashmon.core.actions import IllegalActionError
 from nashmon.core.state import UniversalState
 from nashmon.observe.spec import ObsSpec
 
@@ -20,10 +20,6 @@ NO_ACTION = -1  # what a seat that is not asked passes to `step`
 
 # Values of `Step.outcome`: from p1's side, 0 is a draw.
 P1_WIN, DRAW, P2_WIN = 1, 0, -1
-
-
-class IllegalActionError(NashmonError):
-    """An action that the mask forbids, or one for a seat that is not asked."""
 
 
 @dataclass(slots=True)
@@ -52,7 +48,11 @@ class Battles(Protocol):
     num_battles: int
     num_actions: int
     obs_spec: ObsSpec
-    episodes: NDArray[np.int64]  # (battles,): how many battles ended in each row since `reset`
+
+    @property
+    def episodes(self) -> NDArray[np.int64]:
+        """(battles,): how many battles ended in each row since `reset`."""
+        ...
 
     def reset(self, seed: int) -> Step:
         """Start all battles; the same seed and actions give the same battles."""
