@@ -11,7 +11,7 @@ from typing import Any
 from poke_env.battle import Battle, DoubleBattle
 
 from nashmon.core.dex import Species
-from nashmon.core.errors import SimulatorError
+from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format
 from nashmon.sim.tracker_pokemon import TrackedPokemon, effect_id, find_species, parse_details
 
@@ -120,6 +120,12 @@ class Tracking:
     def foes(self) -> list[TrackedPokemon]:
         """Every Pokémon of the foe that we know of."""
         return [*self._opponent_team.values(), *self.previewed]
+
+    def others(self, mon: TrackedPokemon) -> list[TrackedPokemon]:
+        """Its living team mates that are not known to be on the field."""
+        team = self.team.values() if mon.own else self.foes()
+        standing = self.occupants.values()
+        return [one for one in team if one is not mon and one not in standing and not one.fainted]
 
     def spend(self, identifier: str, gimmick: str) -> None:
         """A side used one of its gimmicks."""
@@ -244,4 +250,6 @@ def track(rules: Format, role: str, username: str) -> Tracking:
         return TrackedBattle(rules, role, username)
     if rules.game_type == "doubles":
         return TrackedDoubleBattle(rules, role, username)
-    raise SimulatorError(f"{rules.id} is a {rules.game_type} format; singles and doubles are known")
+    raise UnsupportedError(
+        f"{rules.id} is a {rules.game_type} format; singles and doubles are known"
+    )

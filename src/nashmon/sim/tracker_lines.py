@@ -151,6 +151,8 @@ def _switch(battle: Tracking, parts: list[str]) -> None:
         _leave(battle, place, out)
         out.switch_out()
     mon = battle.member(place[:2], name, parts[3])
+    if battle.partner(place) is mon:
+        _expose(battle, place, mon)
     mon.changed = True
     mon.switch_in(parts[3])
     mon.set_hp_status(parts[4])
@@ -158,6 +160,13 @@ def _switch(battle: Tracking, parts: list[str]) -> None:
         mon._boosts, mon.volatiles, mon.counts = passed
     battle.occupants[place] = mon
     battle._named.clear()
+
+
+def _expose(battle: Tracking, place: str, mon: TrackedPokemon) -> None:
+    """Nobody stands in two slots: the one beside is someone in disguise, if we know who can be."""
+    masked = [other for other in battle.others(mon) if "illusion" in other.dex_species.abilities]
+    if len(masked) == 1:
+        battle.stand(place[:2] + ("b" if place[2] == "a" else "a"), masked[0])
 
 
 def _leave(battle: Tracking, place: str, mon: TrackedPokemon) -> None:
