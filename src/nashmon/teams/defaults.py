@@ -16,6 +16,11 @@ from nashmon.teams.team import PokemonSet, Spread, Team
 OLD_GENS = 2  # the last generation with stat experience, DVs and one Special
 NO_LIMIT_EVS = (252,) * 6
 BOTTLE_CAP_GEN = 7  # from here on Hidden Power no longer follows from the IVs at level 100
+FORME_OF_ABILITY = {
+    ("Greninja", "Battle Bond"): "Greninja-Bond",
+    ("Rockruff", "Own Tempo"): "Rockruff-Dusk",
+}
+RESOLUTE_GEN = 8  # from here on Secret Sword shows in Keldeo's looks
 ATTACK_OVERFLOW = 255  # Generation 2's Thick Club Marowak must not reach more before Swords Dance
 
 
@@ -128,6 +133,11 @@ def _starting_forme(pokemon: PokemonSet, dex: Dex) -> PokemonSet:
         return replace(pokemon, species=display_name("species", source.id), gigantamax=True)
     if species.battle_only:
         return _before_change(pokemon, species, dex)
+    if species.id == "keldeo" and "Secret Sword" in pokemon.moves and dex.gen >= RESOLUTE_GEN:
+        return replace(pokemon, species="Keldeo-Resolute")
+    forme = FORME_OF_ABILITY.get((pokemon.species, pokemon.ability))
+    if forme is not None:
+        return replace(pokemon, species=forme)
     return _with_item(pokemon, species, dex)
 
 

@@ -113,15 +113,25 @@ def check(
     format_id: str,
     teams: Sequence[Team],
     validate: Validator | None = None,
-    directory: Path | None = None,
     progress: Progress | None = None,
 ) -> list[Reasons]:
     """For each team why the format refuses it, () when legal."""
     format_id = get_format(format_id).id
-    judge = Judge(validate, directory)
+    completed = [complete(team, format_id) for team in teams]
+    return check_completed(format_id, completed, validate, progress)
+
+
+def check_completed(
+    format_id: str,
+    teams: Sequence[Team],
+    validate: Validator | None = None,
+    progress: Progress | None = None,
+) -> list[Reasons]:
+    """`check` for teams that are already as they fight."""
+    judge = Judge(validate)
     results = []
     for index, team in enumerate(teams):
-        results.append(judge(format_id, complete(team, format_id).packed))
+        results.append(judge(format_id, team.packed))
         if progress is not None:
             progress(index + 1, len(teams))
     judge.save()

@@ -155,9 +155,12 @@ def _parse_head(line: str, values: dict[str, Any]) -> None:
             head = head[: -len(" (M)")]
     match = re.fullmatch(r"(.*\S)\s*\(([^()]+)\)", head)
     nickname, species = (match[1], match[2]) if match else ("", head)
-    if ":" in species or species.startswith(("-", "~")):
-        raise TeamError(f"expected 'Species @ Item' as a Pokémon's first line, found {line!r}")
-    values["species"] = display_name("species", species)
+    try:
+        values["species"] = display_name("species", species)
+    except TeamError:
+        if ":" in species or species.startswith(("-", "~")):
+            raise TeamError(f"expected 'Species @ Item' as first line, found {line!r}") from None
+        raise
     if to_id(nickname) != to_id(values["species"]) or not to_id(nickname):
         values["nickname"] = nickname
 

@@ -15,7 +15,7 @@ import numpy as np
 from nashmon.core.errors import TeamError
 from nashmon.core.formats import get_format
 from nashmon.teams.defaults import complete
-from nashmon.teams.legality import Judge, Progress, Reasons, Validator, check
+from nashmon.teams.legality import Judge, Progress, Reasons, Validator, check_completed
 from nashmon.teams.paste import parse_teams, read_teams
 from nashmon.teams.team import Team
 from nashmon.teams.variety import generate
@@ -90,15 +90,16 @@ class TeamPool:
     ) -> TeamPool:
         """A pool of the legal ones among the given teams."""
         format_id = get_format(format_id).id
-        reasons = check(format_id, teams, validate, progress=progress)
+        completed = [complete(team, format_id) for team in teams]
+        reasons = check_completed(format_id, completed, validate, progress)
         legal, rejected = [], []
-        for team, why in zip(teams, reasons, strict=True):
+        for team, why in zip(completed, reasons, strict=True):
             if why:
                 rejected.append((team, why))
                 title = team.name or " / ".join(team.species)
                 log.warning("%s: %r is not legal in %s: %s", name, title, format_id, "; ".join(why))
             else:
-                legal.append(complete(team, format_id))
+                legal.append(team)
         return cls(format_id, tuple(legal), name, tuple(rejected))
 
     @classmethod

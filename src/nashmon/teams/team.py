@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from nashmon.core.dex import get_dex, to_id
 from nashmon.core.errors import TeamError
@@ -186,6 +186,7 @@ def parse_number(what: str, text: str) -> int:
     return int(stripped)
 
 
+@lru_cache(maxsize=8192)
 def _squeeze(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "", name)
 
