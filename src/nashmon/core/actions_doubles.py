@@ -141,10 +141,13 @@ def _compatible() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 _COMPATIBLE, _ONE_GIMMICK = _compatible()
 
 
+@lru_cache(maxsize=8192)
 def to_mask(bits: int) -> NDArray[np.bool_]:
-    """The 45 booleans of a slot's bits."""
+    """The 45 booleans of a slot's bits; do not write to it."""
     octets = np.frombuffer(bits.to_bytes(8, "little"), np.uint8)
-    return np.unpackbits(octets, count=NUM_CODES, bitorder="little").view(np.bool_)
+    mask = np.unpackbits(octets, count=NUM_CODES, bitorder="little").view(np.bool_)
+    mask.flags.writeable = False
+    return mask
 
 
 @lru_cache(maxsize=4096)
@@ -153,8 +156,8 @@ def joint_mask(first: int, second: int, one_gimmick: bool) -> NDArray[np.bool_]:
 
     Positions repeat (the same moves against the same bench), so most calls find it made already.
     """
-    pairs = np.logical_and.outer(to_mask(first), to_mask(second))
-    pairs &= _ONE_GIMMICK if one_gimmick else _COMPATIBLE
+    pairs = (_ONE_GIMMICK if one_gimmick else _COMPATIBLE) & to_mask(second)
+    pairs &= to_mask(first)[:, None]
     if first & second & PASS_BIT and PASS_BIT not in (first, second):
         # One reserve for two empty slots: exactly one of them takes it.
         pairs[:PASS, :PASS] = False
