@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from nashmon.core.rewards import get_reward
 from nashmon.nets.config import PolicyConfig
 from nashmon.nets.value import ValueRangeError, build_value, check_value_range, two_hot
 
@@ -32,6 +33,17 @@ def test_returns_outside_the_range_are_an_error() -> None:
     check_value_range(PolicyConfig(value="scalar"), -100.0, 100.0)
 
 
+def test_the_range_is_held_against_the_rewards_bounds() -> None:
+    config = PolicyConfig(value="categorical")
+    check_value_range(config, *get_reward("outcome").bounds)
+    with pytest.raises(ValueRangeError, match="100"):
+        check_value_range(config, *get_reward("binary").bounds)
+    wide = PolicyConfig(value="categorical", value_low=-200, value_high=200)
+    check_value_range(wide, *get_reward("symmetric_shaped").bounds)
+    with pytest.raises(ValueRangeError, match="inf"):
+        check_value_range(wide, *get_reward("default_shaped").bounds)
+
+
 def test_categorical_value_is_the_mean_of_its_distribution() -> None:
     head = build_value(PolicyConfig(value="categorical", value_bins=5, width=8))
     value, logits = head(torch.randn(3, 8))
@@ -52,4 +64,4 @@ def test_cross_entropy_to_two_hot_recovers_the_mean_return() -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert abs(float(head(features)[0][0]) - 0.5) < 0.02
+    assert abs(float(head(features)[0][0].detach()) - 0.5) < 0.02

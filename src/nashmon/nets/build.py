@@ -60,9 +60,14 @@ def build_policy(
     return Policy(config, space.spec, action_spec(action_space(format, actions)), tables)
 
 
-def policy_meta(policy: Policy) -> dict[str, Any]:
-    """What a checkpoint's meta must hold to rebuild the policy: its config and specs."""
+def policy_meta(policy: Policy, reward: str | None = None) -> dict[str, Any]:
+    """What a checkpoint's meta must hold to rebuild the policy: its config and specs.
+
+    `reward` is the spec of the reward its value estimates (`Reward.spec`).
+    """
     spec = {"observation": policy.observation.to_dict(), "actions": policy.actions.to_dict()}
+    if reward is not None:
+        spec["reward"] = {"spec": reward}
     return {"policy": policy.config.to_dict(), "spec": spec}
 
 

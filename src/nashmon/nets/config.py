@@ -73,7 +73,7 @@ class PolicyConfig:
         return cls(**data)
 
 
-# 0.3, 1.2, 18 and 190 million parameters in gen1ou (docs/networks.md).  The first two are what two
+# 0.3, 1.3, 19 and 194 million parameters in gen1ou (docs/networks.md).  The first two are what two
 # CPU cores train; attention among Pokémon and over the battle is for GPUs.
 SIZES: dict[str, PolicyConfig] = {
     "tiny": PolicyConfig(),
