@@ -11,6 +11,7 @@ from state_strategies import StateMaker
 
 from nashmon.core.dex import get_dex
 from nashmon.core.formats import get_format
+from nashmon.core.metamon import to_metamon
 from nashmon.core.state import UniversalMove, UniversalPokemon, UniversalSide, UniversalState
 from nashmon.observe.metamon import MetamonSpace
 from nashmon.observe.metamon_spec import LAYOUTS
@@ -227,14 +228,16 @@ def test_history_is_kept_until_reset() -> None:
     encoder = MetamonSpace(get_format("gen9ou"), "metamon-expanded").encoder()
     state = golden_state()
     encoder.observe(state)
-    zapdos = replace(state.foe.active[0], species="zapdos", base_species="zapdos", status="frz")
-    state = replace(state, foe=replace(state.foe, active=(zapdos,)))
+    washer = replace(
+        state.foe.active[0], species="rotomwash", base_species="rotomwash", status="frz"
+    )
+    state = replace(state, foe=replace(state.foe, active=(washer,)))
     words, numbers = encoder.observe(state)
-    assert words[-6:-4] == ["dragapult", "zapdos"]
+    assert words[-6:-4] == ["dragapult", "rotom"]
     assert numbers[-3:] == [True, True, True]
     encoder.reset()
     words, numbers = encoder.observe(state)
-    assert words[-6:-4] == ["zapdos", B]
+    assert words[-6:-4] == ["rotom", B]
     assert numbers[-3:] == [False, True, True]
 
 
@@ -255,6 +258,30 @@ def test_generations_without_items_and_abilities_say_so() -> None:
     )
     words = MetamonSpace(get_format("gen1ou"), "metamon-default").encoder().words(state)
     assert words[4:6] == ["noitem", "noability"]
+
+
+def test_words_and_numbers_agree_with_the_exported_schema() -> None:
+    format = get_format("gen9ou")
+    maker, encoder = StateMaker(format, 8), MetamonSpace(format, "metamon-default").encoder()
+    for _ in range(40):
+        state = replace(maker.state(), phase="move")
+        if state.own.active[0] is None or state.foe.active[0] is None:
+            continue
+        words, numbers = encoder.observe(state)
+        schema = to_metamon(state)
+        for start, pokemon in ((3, "player_active_pokemon"), (72, "opponent_active_pokemon")):
+            facts = schema[pokemon]
+            keys = ("name", "item", "ability", "types", "effect", "status")
+            assert words[start : start + 7] == " ".join(facts[key] for key in keys).split()
+        names = [move["name"] for move in schema["player_active_pokemon"]["moves"]]
+        assert words[11:27:4][: len(names)] == names
+        switches = [switch["name"] for switch in schema["available_switches"]][:5]
+        assert words[27:71:9][: len(switches)] == switches
+        assert words[80] == schema["weather"]
+        assert words[81:83] == [schema["player_conditions"], schema["opponent_conditions"]]
+        assert words[84] == schema["player_prev_move"]["name"]
+        assert words[86] == schema["opponent_prev_move"]["name"]
+        assert numbers[0] == schema["opponents_remaining"] / 6
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -60,12 +60,6 @@ class _History:
     asleep: bool = False
     frozen: bool = False
 
-    def see(self, foe: UniversalPokemon | None) -> None:
-        if foe is not None:
-            self.species.add(foe.base_species)
-            self.asleep |= foe.status == "slp" and not foe.fainted
-            self.frozen |= foe.status == "frz" and not foe.fainted
-
 
 class MetamonEncoder:
     """Writes states; remembers what the foe showed at earlier decisions of the battle."""
@@ -95,7 +89,7 @@ class MetamonEncoder:
         """Words and numbers at this decision."""
         own, foe = state.own.active[0], state.foe.active[0]
         switches = _switches(state)
-        self._history.see(foe)
+        self._see(foe)
         words = [
             f"<{state.format}>",
             "<forcedswitch>" if any(state.force_switch) else "<anychoice>",
@@ -113,8 +107,18 @@ class MetamonEncoder:
         if self._layout.tera:
             words += _padded(sorted(self._history.species), _TEAM)
         if self._layout.preview:
-            words += _padded(sorted(state.foe.preview), _TEAM)
+            words += _padded(sorted(map(self._base_species, state.foe.preview)), _TEAM)
         return words, self._numbers(state, switches)
+
+    def _see(self, foe: UniversalPokemon | None) -> None:
+        if foe is not None:
+            history = self._history
+            history.species.add(self._base_species(foe.base_species))
+            history.asleep |= foe.status == "slp" and not foe.fainted
+            history.frozen |= foe.status == "frz" and not foe.fainted
+
+    def _base_species(self, species: str) -> str:
+        return self._dex.species[species].base_species
 
     def _active_words(self, p: UniversalPokemon | None) -> list[str]:
         tera = self._layout.tera
