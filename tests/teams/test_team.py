@@ -64,7 +64,7 @@ def test_every_field_survives_packing_and_pasting() -> None:
 
 
 @given(st.lists(SETS, min_size=1, max_size=6).map(tuple))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_team_survives_packing_and_pasting(members: tuple[PokemonSet, ...]) -> None:
     clean = tuple(_proper_species(member) for member in members)
     team = Team(clean)

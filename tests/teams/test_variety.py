@@ -28,7 +28,7 @@ def rng(seed: int) -> np.random.Generator:
 
 @pytest.mark.parametrize("wild", [False, True])
 def test_gen1_teams_are_legal_by_construction(wild: bool) -> None:
-    teams = generate("gen1ou", 150, rng(2), wild=wild)
+    teams = generate("gen1ou", 80, rng(2), wild=wild)
     verdicts = validate_teams([("gen1ou", complete(team, "gen1ou").packed) for team in teams])
     assert not [reasons for reasons in verdicts if reasons]
 
