@@ -4,6 +4,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test
 
+import nashmon.envs  # noqa: F401  (registers the ids)
 from nashmon.agents import MaxBasePower
 from nashmon.core.actions import IllegalActionError
 from nashmon.core.errors import UnknownFormatError, UnsupportedError

@@ -1,9 +1,9 @@
 """Gymnasium and PettingZoo environments for every format.
 
-Importing Gymnasium finds the ids by itself: `gymnasium.make("nashmon/gen1ou-v0")`,
+Importing this package registers the ids: `gymnasium.make("nashmon/gen1ou-v0")`,
 `gymnasium.make_vec("nashmon/gen1ou-v0", num_envs=64)`.
 """
 
 from nashmon.envs.registration import register_envs
 
-__all__ = ["register_envs"]
+register_envs()

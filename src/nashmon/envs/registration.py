@@ -8,7 +8,7 @@ from nashmon.core.formats import all_formats
 
 
 def register_envs() -> None:
-    """Register every singles and doubles format; called by Gymnasium's plugin loader."""
+    """Register every singles and doubles format; importing `nashmon.envs` calls it once."""
     for battle_format in all_formats():
         if battle_format.game_type in ("singles", "doubles"):
             gymnasium.register(
