@@ -52,7 +52,7 @@ def _level(level: int, rules: Format) -> int:
         return rules.adjust_level_down
     if rules.adjust_level is not None:
         return rules.adjust_level
-    return rules.max_level if stated == 100 else stated
+    return min(stated, rules.max_level) if stated == 100 else stated
 
 
 def _fill_hidden_power(pokemon: PokemonSet, rules: Format) -> PokemonSet:

@@ -25,6 +25,7 @@ from nashmon.teams.team import PokemonSet, Team
 
 Rng = np.random.Generator
 
+TEAM_SIZE = 6  # custom games would take 24
 MAX_REPAIRS = 60  # of one team; beyond it the format's rules leave no room
 
 
@@ -95,7 +96,7 @@ def _legal_team(material: Material, rng: Rng, validate: Validator | None, wild: 
 
 def _draw_members(material: Material, rng: Rng, wild: bool) -> list[PokemonSet]:
     members: list[PokemonSet] = []
-    while len(members) < material.rules.team_size:
+    while len(members) < min(TEAM_SIZE, material.rules.team_size):
         members.append(_draw_member(material, members, rng, wild))
     return members
 
