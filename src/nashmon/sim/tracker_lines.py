@@ -415,6 +415,11 @@ def _weather(battle: Tracking, parts: list[str]) -> None:
         reveal_cause(battle, parts)
 
 
+def _restore_boost(battle: Tracking, parts: list[str]) -> None:
+    """White Herb as old logs tell it."""
+    battle.get_pokemon(parts[2]).clear_negative_boosts()
+
+
 def _copy_boost(battle: Tracking, parts: list[str]) -> None:
     """The first Pokémon takes the stages of the second (poke-env has it the other way)."""
     battle.get_pokemon(parts[2]).copy_boosts(battle.get_pokemon(parts[3]))
@@ -494,8 +499,8 @@ def _teamsize(battle: Tracking, parts: list[str]) -> None:
 
 _SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -miss
     -notarget -nothing -ohko -resisted -supereffective -waiting -zbroken J L askreg b badge bigerror
-    c c: chat clearpoke debug deinit error expire gametype gen hidelines html inactive inactiveoff
-    init j join l leave message n name noinit player rated raw request rule sentchoice split start
+    c c: chat choice clearpoke debug deinit error expire gametype gen hidelines html inactive
+    inactiveoff init j join l leave message n name noinit player rated raw request rule sentchoice split start
     t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink upkeep
     warning"""
 _POKE_ENV = """-boost -clearallboost -clearboost -clearnegativeboost -clearpositiveboost
@@ -526,6 +531,7 @@ HANDLERS: dict[str, Handler | None] = {
     "-mega": _gimmick("mega", 4),
     "-prepare": _prepare,
     "-primal": _primal,
+    "-restoreboost": _restore_boost,
     "-singlemove": _single_move,
     "-singleturn": _single_turn,
     "-start": _start,
