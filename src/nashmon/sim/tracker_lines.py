@@ -6,15 +6,11 @@ transcript.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from nashmon.core.dex import to_id
-from nashmon.core.errors import SimulatorError
+from nashmon.sim import tracker_reveal as shown
 from nashmon.sim.tracker_battle import Tracking
-from nashmon.sim.tracker_pokemon import TOXIC, UNKNOWN_ITEM, TrackedPokemon, effect_id
-from nashmon.teams.team import Team
-
-Handler = Callable[[Tracking, list[str]], None]
+from nashmon.sim.tracker_pokemon import TOXIC, TrackedPokemon, effect_id
+from nashmon.sim.tracker_reveal import PARTIAL_TRAPS, Handler, reveal_cause, tag
 
 # Causes of a `move` line for which its PP is paid all the same.
 _PAID = frozenset({"", "pursuit", "round", "grasspledge", "firepledge", "waterpledge", "instruct"})
@@ -22,20 +18,7 @@ _PAID = frozenset({"", "pursuit", "round", "grasspledge", "firepledge", "waterpl
 _OWN_AND_FREE = frozenset({"lockedmove", "sleeptalk"})
 _ONE_FOE = frozenset({"adjacentFoe", "any", "normal", "randomNormal", "scripted"})
 _ALL_FOES = frozenset({"all", "allAdjacent", "allAdjacentFoes"})
-_TRAPS = """bind clamp firespin gmaxcentiferno gmaxsandblast infestation magmastorm sandtomb
-    snaptrap thundercage whirlpool wrap"""
-_PARTIAL_TRAPS = frozenset(_TRAPS.split())
-_AS_ONE = {"calyrexice": "asoneglastrier", "calyrexshadow": "asonespectrier"}
-_TAKERS = frozenset({"bestow", "covet", "magician", "pickpocket", "thief"})
 _SWITCH_CURES = frozenset({"healingwish", "lunardance"})
-
-
-def _tag(parts: list[str], name: str) -> str:
-    """The text after "[from] " or "[of] ", "" without such a tag."""
-    for part in parts:
-        if part.startswith(name):
-            return part[len(name) :].lstrip()
-    return ""
 
 
 def _parse(battle: Tracking, parts: list[str]) -> None:
@@ -49,30 +32,11 @@ def _with_cause(battle: Tracking, parts: list[str]) -> None:
     reveal_cause(battle, parts)
 
 
-def reveal_cause(battle: Tracking, parts: list[str]) -> None:
-    """An effect's ability or item becomes known; it belongs to "[of]", else to the subject."""
-    cause = _tag(parts, "[from]")
-    kind, _, name = cause.partition(": ")
-    if kind not in ("ability", "item"):
-        return
-    owner = _tag(parts, "[of]")
-    # Healing names the healed Pokémon first even where "[of]" is someone else.
-    if not owner or (parts[1] in ("-heal", "-item") and name not in ("Hospitality", "Frisk")):
-        owner = parts[2]
-    if ": " not in owner:
-        return
-    mon = battle.get_pokemon(owner)
-    if kind == "ability":
-        mon.ability = name
-    elif mon._item == UNKNOWN_ITEM:  # a consumed item is already known to be gone
-        mon.item = name
-
-
 def _move(battle: Tracking, parts: list[str]) -> None:
     mon = battle.get_pokemon(parts[2])
     name = parts[3]
     move = to_id(name[2:] if name.startswith("Z-") else name)
-    cause = effect_id(_tag(parts, "[from]")) if "[from]" in "".join(parts[4:]) else ""
+    cause = effect_id(tag(parts, "[from]")) if "[from]" in "".join(parts[4:]) else ""
     if mon.preparing_id == move:
         cause = cause or move  # old generations do not mark the second turn
     mon.act()
@@ -121,7 +85,7 @@ def _cant(battle: Tracking, parts: list[str]) -> None:
     if reason.startswith("ability: "):
         battle.get_pokemon(parts[2]).ability = reason[9:]
     # With "[of]" the first Pokémon stopped the move of the second (Damp, Armor Tail).
-    mon = battle.get_pokemon(_tag(parts, "[of]") or parts[2])
+    mon = battle.get_pokemon(tag(parts, "[of]") or parts[2])
     mon.cant_move()
     if reason == "slp":
         mon.status_turns += 1
@@ -143,7 +107,7 @@ def _fail(battle: Tracking, parts: list[str]) -> None:
 def _switch(battle: Tracking, parts: list[str]) -> None:
     place, _, name = parts[2].partition(": ")
     out = battle.occupants.get(place)
-    cause = effect_id(_tag(parts[5:], "[from]")) if len(parts) > 5 else ""
+    cause = effect_id(tag(parts[5:], "[from]")) if len(parts) > 5 else ""
     passed = None
     if out is not None:
         if cause in ("batonpass", "shedtail"):
@@ -212,7 +176,7 @@ def _start(battle: Tracking, parts: list[str]) -> None:
     mon = battle.get_pokemon(parts[2])
     effect = effect_id(parts[3])
     if effect == "typechange":
-        source = _tag(parts, "[of]")
+        source = tag(parts, "[of]")
         if "/" in parts[4] or not parts[4].startswith("["):
             mon.changed_types = tuple(filter(None, map(to_id, parts[4].split("/"))))
         elif source:
@@ -246,7 +210,7 @@ def _end(battle: Tracking, parts: list[str]) -> None:
         battle.slot_conditions.get(parts[2][:3], {}).pop(effect, None)
     else:
         mon = battle.get_pokemon(parts[2])
-        mon.end_effect("partiallytrapped" if effect in _PARTIAL_TRAPS else parts[3])
+        mon.end_effect("partiallytrapped" if effect in PARTIAL_TRAPS else parts[3])
 
 
 def _single_turn(battle: Tracking, parts: list[str]) -> None:
@@ -271,143 +235,6 @@ def _anim(battle: Tracking, parts: list[str]) -> None:
     battle.get_pokemon(parts[2]).preparing_id = None
 
 
-def _activate(battle: Tracking, parts: list[str]) -> None:
-    if ": " not in parts[2]:
-        return
-    mon = battle.get_pokemon(parts[2])
-    kind, _, _name = parts[3].rpartition(": ")
-    effect = effect_id(parts[3])
-    if effect in _ACTIVATED:
-        _ACTIVATED[effect](battle, parts)
-    elif effect in _PARTIAL_TRAPS:
-        mon.begin("partiallytrapped")
-    if kind == "ability" and mon.ability != effect:
-        mon.ability = effect
-    elif kind == "item" and mon._item == UNKNOWN_ITEM and "[consumed]" not in parts:
-        mon.item = effect
-
-
-def _activate_trapped(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).begin("trapped")
-    if battle.mover is not None:
-        battle.trappers[parts[2][:3]] = battle.mover
-
-
-def _activate_commander(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).commanding = True
-
-
-def _activate_mimic(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).mimic(to_id(parts[4]))
-
-
-def _activate_spite(battle: Tracking, parts: list[str]) -> None:
-    slot = battle.get_pokemon(parts[2]).reveal(to_id(parts[4]))
-    if slot is not None:
-        slot[0] = max(0, slot[0] - int(parts[5]))
-
-
-def _activate_berry(battle: Tracking, parts: list[str]) -> None:
-    slot = battle.get_pokemon(parts[2]).reveal(to_id(parts[4]))
-    if slot is not None:
-        slot[0] = min(slot[1], slot[0] + (5 if battle.gen == 2 else 10))
-
-
-def _activate_poltergeist(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).item = parts[4]
-
-
-def _activate_forewarn(battle: Tracking, parts: list[str]) -> None:
-    owner = _tag(parts, "[of]")
-    if owner:
-        battle.get_pokemon(owner).reveal(to_id(parts[4]))
-
-
-def _activate_contagion(battle: Tracking, parts: list[str]) -> None:
-    """Mummy and Lingering Aroma replace another's ability, which they name."""
-    victim = battle.get_pokemon(_tag(parts, "[of]") or parts[4])
-    old = _tag(parts, "[ability]") or (parts[4] if ": " not in parts[4] else "")
-    _replace_ability(victim, old, effect_id(parts[3]))
-
-
-def _activate_wandering_spirit(battle: Tracking, parts: list[str]) -> None:
-    names = [part for part in parts[4:] if not part.startswith("[of]")]
-    mon, other = battle.get_pokemon(parts[2]), battle.get_pokemon(_tag(parts, "[of]"))
-    gained = names[0].removeprefix("[ability] ") if names else other.ability
-    mon.temporary_ability = gained
-    _replace_ability(other, gained, "wanderingspirit")
-
-
-def _activate_skill_swap(battle: Tracking, parts: list[str]) -> None:
-    mon, other = battle.get_pokemon(parts[2]), battle.get_pokemon(_tag(parts, "[of]"))
-    names = [part.partition("] ")[2] or part for part in parts[4:] if part.startswith("[ability")]
-    names = names or [part for part in parts[4:] if part and not part.startswith("[")]
-    if len(names) == 2:
-        gained, given = names
-        _replace_ability(mon, given, gained)
-        _replace_ability(other, gained, given)
-    else:
-        mon.temporary_ability, other.temporary_ability = other.ability, mon.ability
-
-
-def _replace_ability(mon: TrackedPokemon, old: str | None, new: str | None) -> None:
-    if mon._ability is None and old:
-        mon.ability = old
-    mon.temporary_ability = new
-
-
-def _activate_symbiosis(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(_tag(parts, "[of]")).item = parts[4].removeprefix("[item] ")
-    battle.get_pokemon(parts[2])._item = None
-
-
-_ACTIVATED: dict[str, Handler] = {
-    "commander": _activate_commander,
-    "eeriespell": _activate_spite,
-    "forewarn": _activate_forewarn,
-    "gmaxdepletion": _activate_spite,
-    "leppaberry": _activate_berry,
-    "lingeringaroma": _activate_contagion,
-    "mimic": _activate_mimic,
-    "mummy": _activate_contagion,
-    "mysteryberry": _activate_berry,
-    "poltergeist": _activate_poltergeist,
-    "skillswap": _activate_skill_swap,
-    "spite": _activate_spite,
-    "symbiosis": _activate_symbiosis,
-    "trapped": _activate_trapped,
-    "wanderingspirit": _activate_wandering_spirit,
-}
-
-
-def _ability(battle: Tracking, parts: list[str]) -> None:
-    cause = _tag(parts, "[from]")
-    if cause.startswith("move: ") and len(parts) > 5:
-        old = parts[4] if not parts[4].startswith("[") else None
-        _replace_ability(battle.get_pokemon(parts[2]), old, to_id(parts[3]))
-    elif parts[3] == "As One":  # the name of two abilities
-        mon = battle.get_pokemon(parts[2])
-        mon._ability = mon._ability or _AS_ONE.get(mon.forme)
-    else:
-        battle.parse_message(parts)
-
-
-def _end_ability(battle: Tracking, parts: list[str]) -> None:
-    mon = battle.get_pokemon(parts[2])
-    if len(parts) > 3 and parts[3] and not parts[3].startswith("[") and mon._ability is None:
-        mon.ability = parts[3]
-    mon.temporary_ability = ""
-
-
-def _item(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).item = parts[3]
-    cause = effect_id(_tag(parts, "[from]"))
-    other = _tag(parts, "[of]")
-    if cause in _TAKERS and other:
-        battle.get_pokemon(other)._item = None
-    reveal_cause(battle, parts)
-
-
 def _weather(battle: Tracking, parts: list[str]) -> None:
     if "[upkeep]" not in parts:
         name = effect_id(parts[2])
@@ -425,46 +252,6 @@ def _copy_boost(battle: Tracking, parts: list[str]) -> None:
     battle.get_pokemon(parts[2]).copy_boosts(battle.get_pokemon(parts[3]))
 
 
-def _gimmick(name: str, item_index: int) -> Handler:
-    def handle(battle: Tracking, parts: list[str]) -> None:
-        battle.spend(parts[2], name)
-        if len(parts) > item_index > 0:
-            battle.get_pokemon(parts[2]).item = parts[item_index]
-
-    return handle
-
-
-def _primal(battle: Tracking, parts: list[str]) -> None:
-    if len(parts) > 3:
-        battle.get_pokemon(parts[2]).item = parts[3]
-
-
-def _terastallize(battle: Tracking, parts: list[str]) -> None:
-    battle.spend(parts[2], "tera")
-    battle.get_pokemon(parts[2]).terastallize(parts[3])
-
-
-def _details_change(battle: Tracking, parts: list[str]) -> None:
-    mon = battle.get_pokemon(parts[2])
-    mon._update_from_details(parts[3])
-    if mon.dex_species.abilities and not mon.fainted:  # a lasting forme brings its first ability
-        mon._ability = mon.dex_species.abilities[0]
-        mon._temporary_ability = None
-    reveal_cause(battle, parts)
-
-
-def _forme_change(battle: Tracking, parts: list[str]) -> None:
-    battle.get_pokemon(parts[2]).forme_change(parts[3])
-    reveal_cause(battle, parts)
-
-
-def _transform(battle: Tracking, parts: list[str]) -> None:
-    mon = battle.get_pokemon(parts[2])
-    if _tag(parts, "[from]") == "ability: Imposter":
-        mon._ability = "imposter"
-    mon.transform(battle.get_pokemon(parts[3]))
-
-
 def _turn(battle: Tracking, parts: list[str]) -> None:
     turn = int(parts[2])
     battle.end_turn(turn)
@@ -475,24 +262,6 @@ def _turn(battle: Tracking, parts: list[str]) -> None:
                 del waiting[name]
 
 
-def _show_team(battle: Tracking, parts: list[str]) -> None:
-    """Open team sheets: items, abilities, moves and Tera types of the foe's team."""
-    if parts[2] == battle._player_role:
-        return
-    for shown in Team.from_packed("|".join(parts[3:])).pokemon:
-        species = to_id(shown.species)
-        mons = [mon for mon in battle.foes() if battle.same_species(mon, species)]
-        if len(mons) != 1:
-            raise SimulatorError(f"team sheet of {parts[2]}: {shown.species} was not previewed")
-        mon = mons[0]
-        mon.changed = True
-        mon._item = to_id(shown.item) or None
-        mon._ability = to_id(shown.ability) or None
-        mon._terastallized_type = to_id(shown.tera_type) or mon._terastallized_type
-        for move in shown.moves:
-            mon.reveal(to_id(move))
-
-
 def _teamsize(battle: Tracking, parts: list[str]) -> None:
     battle._team_size[parts[2]] = int(parts[3])
 
@@ -500,9 +269,9 @@ def _teamsize(battle: Tracking, parts: list[str]) -> None:
 _SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -miss
     -notarget -nothing -ohko -resisted -supereffective -waiting -zbroken J L askreg b badge bigerror
     c c: chat choice clearpoke debug deinit error expire gametype gen hidelines html inactive
-    inactiveoff init j join l leave message n name noinit player rated raw request rule sentchoice split start
-    t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink upkeep
-    warning"""
+    inactiveoff init j join l leave message n name noinit player rated raw request rule sentchoice
+    split start t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink
+    upkeep warning"""
 _POKE_ENV = """-boost -clearallboost -clearboost -clearnegativeboost -clearpositiveboost
     -curestatus -cureteam -fieldend -fieldstart -invertboost -mustrecharge
     -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions -unboost poke
@@ -513,38 +282,38 @@ HANDLERS: dict[str, Handler | None] = {
     "": None,
     **dict.fromkeys(_SKIPPED.split()),
     **dict.fromkeys(_POKE_ENV.split(), _with_cause),
-    "-ability": _ability,
-    "-activate": _activate,
+    "-ability": shown.ability,
+    "-activate": shown.activate,
     "-anim": _anim,
-    "-block": _activate,
-    "-burst": _gimmick("ultra", 4),
+    "-block": shown.activate,
+    "-burst": shown.gimmick("ultra", 4),
     "-copyboost": _copy_boost,
     "-damage": _damage,
     "-end": _end,
-    "-endability": _end_ability,
+    "-endability": shown.end_ability,
     "-enditem": _parse,  # who made it so is told again, more clearly, by other lines
     "-fail": _fail,
-    "-formechange": _forme_change,
+    "-formechange": shown.forme_change,
     "-heal": _heal,
     "-immune": reveal_cause,
-    "-item": _item,
-    "-mega": _gimmick("mega", 4),
+    "-item": shown.item,
+    "-mega": shown.gimmick("mega", 4),
     "-prepare": _prepare,
-    "-primal": _primal,
+    "-primal": shown.primal,
     "-restoreboost": _restore_boost,
     "-singlemove": _single_move,
     "-singleturn": _single_turn,
     "-start": _start,
-    "-terastallize": _terastallize,
-    "-transform": _transform,
+    "-terastallize": shown.terastallize,
+    "-transform": shown.transform,
     "-weather": _weather,
-    "-zpower": _gimmick("zmove", 0),
+    "-zpower": shown.gimmick("zmove", 0),
     "cant": _cant,
-    "detailschange": _details_change,
+    "detailschange": shown.details_change,
     "drag": _switch,
     "faint": _faint,
     "move": _move,
-    "showteam": _show_team,
+    "showteam": shown.show_team,
     "switch": _switch,
     "teamsize": _teamsize,
     "turn": _turn,
