@@ -14,20 +14,27 @@ import numpy as np
 
 from nashmon.core.actions import action_space
 from nashmon.core.formats import get_format
+from nashmon.core.state import UniversalState
+from nashmon.observe.entity import EntitySpace
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import kernels
+from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.legal import NUM_ACTIONS, write_mask
+from nashmon.sim.gen1.observe import write_entity
 from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value, seed_words
 from nashmon.sim.gen1.setup import read_team, write_start
+from nashmon.sim.gen1.views import BattleView
 from nashmon.sim.make import default_teams
 from nashmon.sim.showdown.install import find_showdown
 from nashmon.sim.showdown.node import find_node
+from nashmon.sim.tracker import Tracker
 
 HERE = Path(__file__).parent
 FORMAT = "gen1ou"
+OBSERVATION = ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
 LOG_LENGTH = ev.START + 400 * ev.WIDTH
 
 
@@ -105,8 +112,14 @@ class EngineBattle:
         self.seeds = np.array([seed_value(job.seed)], np.uint64)
         self.log = np.zeros((1, LOG_LENGTH), np.int16)
         write_start(self.state[0], first, second)
+        self.know = kn.new_knowledge(1)
+        kn.begin_knowledge(self.know[0], self.state[0])
+        self.view = BattleView(job.format, self.state[0], self.know[0], (first, second))
+        self.space = EntitySpace(get_format(job.format))
+        self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
         self.clear()
         kernels.start_battle(self.state, self.seeds, self.log, 0)
+        kn.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def clear(self) -> None:
         self.log[0, 0], self.log[0, 1] = 0, -1
@@ -114,6 +127,7 @@ class EngineBattle:
     def step(self, actions: list[int]) -> None:
         self.clear()
         kernels.step_battle(self.state, self.seeds, self.log, 0, *actions)
+        kn.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def views(self) -> dict[str, list[str]]:
         lines = list(self.narrator.lines(read_events(self.log[0])))
@@ -128,17 +142,65 @@ class EngineBattle:
         write_mask(self.state[0], seat, mask)
         return mask
 
+    def knowledge_difference(self, step: dict[str, Any]) -> str | None:
+        """Compare requests, states and observations with the tracker's, fed by Showdown."""
+        views = split_views(step["log"])
+        running = any(step["requests"])
+        for seat, tracker in enumerate(self.trackers):
+            name = f"p{seat + 1}"
+            tracker.feed(views[name])
+            if not running:
+                continue
+            request = step["requests"][seat]
+            own = self.view.request(seat, name)
+            if request is not None and request != own:
+                return f"request of {name}:\n  Showdown: {request}\n  engine:   {own}"
+            tracker.request(own)
+            problem = self._state_difference(seat, tracker.state())
+            if problem:
+                return f"{name}: {problem}"
+        return None
+
+    def _state_difference(self, seat: int, expected: UniversalState) -> str | None:
+        shown = self.view.state(seat)
+        if shown != expected:
+            return "\n".join(_fields(expected.to_dict(), shown.to_dict(), "state"))
+        if expected.phase == "wait":
+            return None
+        wanted, made = self.space.allocate(1), self.space.allocate(1)
+        self.space.encoder().write(expected, wanted, 0)
+        arrays = [made[name][0] for name in OBSERVATION]
+        write_entity(self.state[0], self.know[0], seat, *arrays, np.zeros((5, 8), np.int64))
+        for name, array in wanted.items():
+            if not np.array_equal(array, made[name]):
+                return f"{name} at {np.argwhere(array != made[name]).tolist()}"
+        return None
+
     def seed_text(self) -> str:
         return ",".join(map(str, seed_words(int(self.seeds[0]))))
 
 
-def compare(job: Job, played: dict[str, Any]) -> str | None:
+def _fields(expected: Any, shown: Any, path: str) -> Iterator[str]:
+    """Paths at which two nested values differ."""
+    if isinstance(expected, dict) and isinstance(shown, dict):
+        for key in expected:
+            yield from _fields(expected[key], shown.get(key), f"{path}.{key}")
+    elif isinstance(expected, tuple) and isinstance(shown, tuple) and len(expected) == len(shown):
+        for index, pair in enumerate(zip(expected, shown, strict=True)):
+            yield from _fields(*pair, f"{path}[{index}]")
+    elif expected != shown:
+        yield f"{path}: tracker {expected!r}, engine {shown!r}"
+
+
+def compare(job: Job, played: dict[str, Any], knowledge: bool = True) -> str | None:
     """The first difference between Showdown's battle and the engine's, None when equal."""
     space = action_space(get_format(job.format))
     battle = EngineBattle(job, played["teams"])
     steps = played["steps"]
     for number, step in enumerate(steps):
         problem = _difference(battle, step, space, opening=number == 0)
+        if not problem and knowledge:
+            problem = battle.knowledge_difference(step)
         if problem:
             return f"step {number}: {problem}"
         if "choices" not in step or number + 1 == len(steps):

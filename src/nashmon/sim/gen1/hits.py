@@ -207,7 +207,7 @@ def _begin(s, lg, t, place, effect):
 
 
 @kernel
-def _volatile(s, r, lg, p, t, kind):  # noqa: C901 - one branch for each lasting effect
+def _volatile(s, r, lg, p, t, kind):
     side = t * at.SIDE
     if not alive(s, t):
         return

@@ -117,7 +117,7 @@ def _paralysis_stops(s, r, lg, p):
 
 
 @kernel
-def _may_move(s, r, lg, p, t, move):  # noqa: C901 - the order of these checks is the rule
+def _may_move(s, r, lg, p, t, move):
     side = p * at.SIDE
     one = mon(s, p)
     status = s[one + at.M_STATUS]

@@ -26,6 +26,7 @@ class Gen1Team:
     names: tuple[str, ...]
     details: tuple[str, ...]  # "Tauros", "Onix, L80"
     species: tuple[str, ...]
+    genders: tuple[str, ...]  # "M", "F" or "N"
     max_hp: tuple[int, ...]
     facts: Row  # (six Pokémon, MON)
 
@@ -47,7 +48,8 @@ def read_team(packed: str) -> Gen1Team:
     _rank(facts, species, names)
     facts.flags.writeable = False
     max_hp = tuple(int(row[at.M_MAX_HP]) for row in facts[: len(sets)])
-    return Gen1Team(tuple(names), tuple(details), tuple(species), max_hp, facts)
+    genders = tuple(one.gender or "N" for one in sets)
+    return Gen1Team(tuple(names), tuple(details), tuple(species), genders, max_hp, facts)
 
 
 def _details(one: PokemonSet, name: str) -> str:

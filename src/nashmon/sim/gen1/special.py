@@ -142,7 +142,7 @@ def _recover(s, lg, p):
 
 
 @kernel
-def on_hit(s, r, lg, p, t, move):  # noqa: C901 - one branch for each special move
+def on_hit(s, r, lg, p, t, move):
     """DONE, REFUSED (the move fails) or CALLS (it uses another move)."""
     if move == tb.METRONOME:
         return CALLS

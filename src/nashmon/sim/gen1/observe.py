@@ -1,0 +1,307 @@
+"""The entity observation of a seat, written straight into arrays; equal to `observe.entity`'s.
+
+The columns are those of the entity spec of Gen 1 singles; `check_columns` refuses any other order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nashmon.core.errors import UnsupportedError
+from nashmon.core.formats import get_format
+from nashmon.observe.entity import EntitySpace
+from nashmon.observe.spec import ObsSpec
+from nashmon.observe.vocab import UNKNOWN, vocabularies
+from nashmon.sim.gen1 import events as ev
+from nashmon.sim.gen1 import knowledge as kn
+from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1 import tables as tb
+from nashmon.sim.gen1.effects import locked
+from nashmon.sim.gen1.jit import kernel
+
+_VOCAB = vocabularies("gen1")
+
+
+def _ids(table: str, words: list[str]) -> np.ndarray:
+    known = _VOCAB[table].ids
+    return np.array([known.get(word, 0) for word in words], np.int16)
+
+
+_MOVE_ID = _ids("moves", tb.MOVE_IDS)
+_SPECIES_ID = _ids("species", tb.SPECIES_IDS)
+_TYPE_ID = _ids("types", tb.TYPE_IDS)
+_STATUS_ID = _ids("statuses", ["", *_VOCAB["statuses"].words[2:]])
+_ALPHA = tb.MOVE_TABLE[:, tb.ALPHA].copy()
+_BASE = np.zeros((len(tb.SPECIES_IDS), 5), np.float32)
+for _num, _species in enumerate(tb.SPECIES, start=1):
+    _hp, _atk, _def, _spa, _, _spe = _species.base_stats
+    _BASE[_num] = [value / 256 for value in (_hp, _atk, _def, _spa, _spe)]
+
+# Columns of `pokemon_ids`.
+_I_STATUS, _I_MOVE, _I_LAST, _I_PREPARING, _I_SPECIES, _I_BASE, _I_TYPE = 0, 1, 5, 6, 7, 8, 9
+# Columns of `pokemon_numbers`.
+_N_HP, _N_FAINTED, _N_ACTIVE, _N_TURNS, _N_PP, _N_DISABLED, _N_PRESENT = 0, 1, 2, 3, 4, 8, 12
+_N_REVEALED, _N_KNOWN, _N_SELECTED, _N_LEVEL, _N_MAX_HP, _N_STAT, _N_BASE = (
+    13,
+    14,
+    15,
+    16,
+    17,
+    18,
+    22,
+)
+# Columns of `active_numbers`; effects by their number in `events`.
+_A_BOOST, _A_RECHARGE, _A_TRANSFORMED, _A_FIRST = 1, 8, 9, 10
+_EFFECT_NAMES = {
+    ev.F_CONFUSION: "confusion",
+    ev.F_SUBSTITUTE: "substitute",
+    ev.F_BIDE: "bide",
+    ev.F_DISABLE: "disable",
+    ev.F_SEED: "leechseed",
+    ev.F_MIST: "mist",
+    ev.F_FOCUS: "focusenergy",
+    ev.F_LIGHT_SCREEN: "lightscreen",
+    ev.F_REFLECT: "reflect",
+}
+EFFECTS = tuple(_EFFECT_NAMES[effect] for effect in range(kn.NUM_BEGUN))
+_SPEC = EntitySpace(get_format("gen1ou")).spec
+_A_EFFECT = np.array([_SPEC["active_numbers"].column(f"volatile_{name}") for name in EFFECTS])
+# Columns of `field`.
+_F_TURN, _F_FORCED, _F_TRAPPED, _F_OWN, _F_FOE, _F_MOVE, _F_SWITCH = 0, 2, 3, 4, 6, 9, 10
+
+_EXPECTED = {
+    "pokemon_ids": "status move_0 move_1 move_2 move_3 last_move preparing species base_species "
+    "type_0 type_1",
+    "pokemon_numbers": "hp_fraction fainted active status_turns pp_0 pp_1 pp_2 pp_3 disabled_0 "
+    "disabled_1 disabled_2 disabled_3 present revealed known selected level max_hp stat_atk "
+    "stat_def stat_spa stat_spe base_hp base_atk base_def base_spa base_spe",
+    "active_numbers": "occupied boost_atk boost_def boost_spa boost_spd boost_spe boost_accuracy "
+    "boost_evasion must_recharge transformed first_turn",
+    "field": "turn_short turn force_switch_0 trapped_0 own_team_size own_num_fainted "
+    "foe_team_size foe_num_fainted phase_preview phase_move phase_switch phase_wait phase_end",
+}
+
+
+def check_columns(spec: ObsSpec) -> None:
+    """Refuse an observation whose columns these kernels do not write."""
+    for name, expected in _EXPECTED.items():
+        names = [column.name for column in spec[name].columns]
+        wanted = expected.split()
+        if names[: len(wanted)] != wanted:
+            raise UnsupportedError(
+                f"the Gen 1 engine writes {name} as {', '.join(wanted)}; the spec has "
+                f"{', '.join(names)}"
+            )
+
+
+@kernel
+def _sort_moves(moves, pp, full, shut, count):
+    """By name; equal ones keep their order."""
+    for i in range(1, count):
+        j = i
+        while j > 0 and _ALPHA[moves[j - 1]] > _ALPHA[moves[j]]:
+            moves[j - 1], moves[j] = moves[j], moves[j - 1]
+            pp[j - 1], pp[j] = pp[j], pp[j - 1]
+            full[j - 1], full[j] = full[j], full[j - 1]
+            shut[j - 1], shut[j] = shut[j], shut[j - 1]
+            j -= 1
+
+
+@kernel
+def _open_moves(s, p, moves, shut, count):
+    """Mark what the request of seat p does not offer."""
+    side = p * at.SIDE
+    if s[at.REQUEST + p] != at.MOVE:
+        return
+    only = forced_move(s, p)
+    listed = kn.shows_moves(s, p)
+    for j in range(count):
+        offered = moves[j] == only
+        if listed:
+            for slot in range(s[side + at.SLOTS]):
+                usable = s[side + at.PP + slot] > 0 and (s[side + at.DISABLED] >> slot) & 1 == 0
+                if s[side + at.MOVES + slot] == moves[j] and usable:
+                    offered = True
+        shut[j] = 0 if offered else 1
+
+
+@kernel
+def forced_move(s, p):
+    """The one move a request offers by name, 0 when it lists several or none of them."""
+    side = p * at.SIDE
+    if locked(s, p):
+        if s[side + at.RECHARGE] > 0:
+            return 0
+        if s[side + at.LOCK_MOVE] > 0:
+            return s[side + at.LOCK_MOVE]
+        if s[side + at.CHARGE_MOVE] > 0:
+            return s[side + at.CHARGE_MOVE]
+        return tb.RAGE
+    if s[side + at.MAYBE_LOCKED] > 0:
+        return 0
+    if s[side + at.BIDE_TURNS] > 0:
+        return tb.BIDE
+    return s[side + at.HOLD_MOVE] if s[side + at.HOLD] > 0 else 0
+
+
+@kernel
+def gather_moves(s, k, viewer, side, index, moves, pp, full, shut):
+    """The moves of a Pokémon as a viewer knows them, sorted by name; returns how many."""
+    book = kn.book_of(viewer, side)
+    on_field = s[side * at.SIDE + at.ACTIVE] == index
+    count = 0
+    if on_field and viewer == side:
+        for slot in range(s[side * at.SIDE + at.SLOTS]):
+            entry = kn.find_now(k, book, s[side * at.SIDE + at.MOVES + slot])
+            moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
+            shut[count] = 0
+            count += 1
+        _open_moves(s, side, moves, shut, count)
+    elif on_field:
+        barred = k[kn.news_of(side) + kn.DISABLED_MOVE]
+        for j in range(kn.MAX_NOW):
+            entry = book + kn.NOW + j * kn.NOW_ENTRY
+            if k[entry] > 0 and count < at.NUM_MOVES:
+                moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
+                shut[count] = 1 if k[entry] == barred else 0
+                count += 1
+    else:
+        for j in range(at.NUM_MOVES):
+            entry = book + kn.LEARNED + index * kn.PAGE + j * kn.ENTRY
+            if k[entry] > 0:
+                moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
+                shut[count] = 0
+                count += 1
+    _sort_moves(moves, pp, full, shut, count)
+    return count
+
+
+@kernel
+def shown_percent(hp, max_hp):
+    """HP as the foe sees it."""
+    shown = (100 * hp + max_hp - 1) // max_hp
+    return 99 if shown == 100 and hp < max_hp else shown
+
+
+@kernel
+def _write_moves(s, k, viewer, side, index, ids, numbers, scratch):
+    moves, pp, full, shut = scratch[0], scratch[1], scratch[2], scratch[3]
+    count = gather_moves(s, k, viewer, side, index, moves, pp, full, shut)
+    for j in range(at.NUM_MOVES):
+        if j < count:
+            ids[_I_MOVE + j] = _MOVE_ID[moves[j]]
+            numbers[_N_PP + j] = min(pp[j] / full[j], 1.0) if full[j] > 0 else 0.0
+            numbers[_N_DISABLED + j] = shut[j]
+        else:
+            ids[_I_MOVE + j] = 0 if viewer == side else UNKNOWN
+            numbers[_N_PP + j] = 0.0
+            numbers[_N_DISABLED + j] = 0.0
+
+
+@kernel
+def _write_pokemon(s, k, viewer, side, index, ids, numbers, scratch):
+    """One Pokémon's rows."""
+    base = side * at.SIDE
+    one = base + at.PARTY + index * at.MON
+    news = kn.news_of(side)
+    own = viewer == side
+    on_field = s[base + at.ACTIVE] == index
+    hp, max_hp = int(s[one + at.M_HP]), int(s[one + at.M_MAX_HP])
+    species = s[one + at.M_SPECIES]
+    _write_moves(s, k, viewer, side, index, ids, numbers, scratch)
+    ids[_I_STATUS] = _STATUS_ID[s[one + at.M_STATUS]]
+    ids[_I_BASE] = _SPECIES_ID[species]
+    if on_field:
+        species = k[news + kn.FORME]
+        ids[_I_LAST] = _MOVE_ID[k[news + kn.LAST_MOVE]]
+        ids[_I_PREPARING] = _MOVE_ID[k[news + kn.PREPARING]]
+        ids[_I_TYPE] = _TYPE_ID[s[base + at.TYPES]]
+        ids[_I_TYPE + 1] = _TYPE_ID[s[base + at.TYPES + 1]]
+    else:
+        ids[_I_LAST] = ids[_I_PREPARING] = 0
+        ids[_I_TYPE] = _TYPE_ID[tb.SPECIES_TABLE[species, 0]]
+        ids[_I_TYPE + 1] = _TYPE_ID[tb.SPECIES_TABLE[species, 1]]
+    ids[_I_SPECIES] = _SPECIES_ID[species]
+    numbers[_N_HP] = hp / max_hp if own else shown_percent(hp, max_hp) / 100
+    numbers[_N_FAINTED] = 1.0 if hp == 0 else 0.0
+    numbers[_N_ACTIVE] = 1.0 if on_field else 0.0
+    numbers[_N_TURNS] = min(k[news + kn.STATUS_TURNS + index], 16) / 16
+    numbers[_N_PRESENT] = 1.0
+    numbers[_N_REVEALED] = s[one + at.M_SEEN]
+    numbers[_N_KNOWN] = 1.0 if own else 0.0
+    numbers[_N_SELECTED] = 1.0
+    numbers[_N_LEVEL] = s[one + at.M_LEVEL] / 128
+    numbers[_N_MAX_HP] = max_hp / 1024 if own else 0.0
+    numbers[_N_STAT] = s[one + at.M_STATS] / 1024 if own else 0.0
+    numbers[_N_STAT + 1] = s[one + at.M_STATS + 1] / 1024 if own else 0.0
+    numbers[_N_STAT + 2] = s[one + at.M_STATS + 2] / 1024 if own else 0.0
+    numbers[_N_STAT + 3] = s[one + at.M_STATS + 4] / 1024 if own else 0.0
+    for j in range(5):
+        numbers[_N_BASE + j] = _BASE[species, j]
+
+
+@kernel
+def _write_active(s, k, side, out):
+    base = side * at.SIDE
+    news = kn.news_of(side)
+    out[:] = 0.0
+    out[0] = 1.0
+    for j in range(7):
+        out[_A_BOOST + j] = s[base + at.BOOSTS + j] / 8
+    out[_A_RECHARGE] = k[news + kn.RECHARGING]
+    out[_A_TRANSFORMED] = k[news + kn.COPIED]
+    fainted = s[base + at.PARTY + s[base + at.ACTIVE] * at.MON + at.M_HP] == 0
+    out[_A_FIRST] = 1.0 if k[news + kn.ACTED] == 0 and not fainted else 0.0
+    for j in range(kn.NUM_BEGUN):
+        begun = k[news + kn.BEGUN + j]
+        if begun > 0:
+            out[_A_EFFECT[j]] = 0.5 + min(k[kn.TURN] + 1 - begun, 8) / 16
+
+
+@kernel
+def bench_order(s, viewer, side, order):
+    """The bench as a viewer sees it: living first, then by rank; returns how many."""
+    base = side * at.SIDE
+    count = 0
+    for fainted in range(2):
+        for rank in range(s[base + at.TEAM_SIZE]):
+            for index in range(s[base + at.TEAM_SIZE]):
+                one = base + at.PARTY + index * at.MON
+                if s[one + at.M_RANK] != rank or index == s[base + at.ACTIVE]:
+                    continue
+                seen = viewer == side or s[one + at.M_SEEN] == 1
+                if seen and s[one + at.M_FAINTED] == fainted:
+                    order[count] = index
+                    count += 1
+    return count
+
+
+@kernel
+def write_entity(s, k, p, ids, numbers, actives, field, scratch):
+    """Seat p's observation; `scratch` is (5, 8) integers."""
+    order = scratch[4]
+    for which in range(2):
+        side = p if which == 0 else 1 - p
+        first = which * at.TEAM
+        active = s[side * at.SIDE + at.ACTIVE]
+        _write_pokemon(s, k, p, side, active, ids[first], numbers[first], scratch)
+        count = bench_order(s, p, side, order)
+        for j in range(count):
+            row = first + 1 + j
+            _write_pokemon(s, k, p, side, order[j], ids[row], numbers[row], scratch)
+        for row in range(first + 1 + count, first + at.TEAM):
+            ids[row, :] = 0
+            numbers[row, :] = 0.0
+        _write_active(s, k, side, actives[which])
+        place = _F_OWN if which == 0 else _F_FOE
+        size, left = s[side * at.SIDE + at.TEAM_SIZE], s[side * at.SIDE + at.LEFT]
+        field[place] = size / 8
+        field[place + 1] = (size - left) / 8
+    turn = s[at.TURN]
+    field[_F_TURN] = min(turn, 32) / 32
+    field[_F_TURN + 1] = min(turn, 1024) / 1024
+    switching = s[at.REQUEST + p] == at.SWITCH
+    field[_F_FORCED] = 1.0 if switching else 0.0
+    field[_F_TRAPPED] = 1.0 if not switching and locked(s, p) else 0.0
+    field[_F_MOVE] = 0.0 if switching else 1.0
+    field[_F_SWITCH] = 1.0 if switching else 0.0
