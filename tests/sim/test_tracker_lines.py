@@ -575,3 +575,15 @@ def test_the_end_of_a_battle_is_a_result() -> None:
     assert watch("gen1ou", *GEN1, "|win|Blue").result == "loss"
     assert watch("gen1ou", *GEN1, "|tie").result == "draw"
     assert watch("gen1ou", *GEN1, "|tie").phase == "end"
+
+
+def test_own_moves_keep_the_order_of_the_request_in_doubles() -> None:
+    tracker = Tracker("gen9vgc2025regi", 0, *NAMES)
+    tracker.feed(DOUBLES)
+    side = [
+        entry("Pecha", "Pecharunt, L50", True, ["shadowball", "nastyplot"]),
+        entry("Pelipper", "Pelipper, L50, M", True, ["tailwind", "hurricane"]),
+    ]
+    tracker.request({"forceSwitch": [False, True], "side": {"pokemon": side}})
+    order = [[move.id for move in mon.moves] for mon in tracker.state().own.active if mon]
+    assert order == [["shadowball", "nastyplot"], ["tailwind", "hurricane"]]

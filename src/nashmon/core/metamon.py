@@ -15,6 +15,7 @@ from nashmon.core.errors import NashmonError, UnsupportedError
 from nashmon.core.formats import get_format
 from nashmon.core.state import (
     BOOSTS,
+    HAZARDS,
     STATS,
     Effects,
     UniversalMove,
@@ -24,7 +25,6 @@ from nashmon.core.state import (
 )
 
 TEAM_SIZE = 6  # metamon knows teams of six only
-HAZARDS = frozenset({"gmaxsteelsurge", "spikes", "stealthrock", "stickyweb", "toxicspikes"})
 NO_MOVE: dict[str, Any] = {
     "name": "nomove",
     "move_type": "nomove",

@@ -17,6 +17,8 @@ Result = Literal["win", "loss", "draw"]
 BOOSTS = ("atk", "def", "spa", "spd", "spe", "accuracy", "evasion")
 STATS = ("hp", "atk", "def", "spa", "spd", "spe")
 STATUSES = ("brn", "par", "slp", "frz", "psn", "tox")
+# Side conditions whose count is their layers, not their age.
+HAZARDS = frozenset({"gmaxsteelsurge", "spikes", "stealthrock", "stickyweb", "toxicspikes"})
 
 # A named effect with a count: turns since it began, or layers (docs/state.md has the exact rules).
 Effects = tuple[tuple[str, int], ...]
@@ -52,7 +54,7 @@ class UniversalPokemon:
     terastallized: bool
     item: str | None  # None unknown, "" known to hold none
     ability: str | None  # None unknown, "" known to have none
-    moves: tuple[UniversalMove, ...]  # sorted as actions are; the foe's: only those revealed
+    moves: tuple[UniversalMove, ...]  # in the order of actions; the foe's: only those revealed
     stats: (
         tuple[int, ...] | None
     )  # own side only: atk, def, spa, spd, spe as the request gives them

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from nashmon.core import actions_request
 from nashmon.core.errors import SimulatorError
 from nashmon.core.formats import get_format
 from nashmon.core.state import (
+    HAZARDS,
     GameType,
     Phase,
     Result,
@@ -20,21 +22,15 @@ from nashmon.core.state import (
     UniversalState,
     quick_constructor,
 )
-from nashmon.sim.tracker_battle import HAZARDS, track
+from nashmon.sim.tracker_battle import track
 from nashmon.sim.tracker_lines import HANDLERS
 from nashmon.sim.tracker_pokemon import COPIED_PP, TrackedPokemon
 from nashmon.sim.tracker_view import effects, move_order, pokemon_view, request_move
 
 ROLES = ("p1", "p2")
-# Request key → gimmick; where a request offers several, the first one here.
-GIMMICKS = (
-    ("canTerastallize", "tera"),
-    ("canDynamax", "dynamax"),
-    ("canMegaEvo", "mega"),
-    ("canMegaEvoX", "megax"),
-    ("canMegaEvoY", "megay"),
-    ("canUltraBurst", "ultra"),
-    ("canZMove", "zmove"),
+# Request key → gimmick; where a request offers several, the first, as in the action codec.
+GIMMICKS = tuple(
+    (key, "tera" if word == "terastallize" else word) for key, word in actions_request.GIMMICKS
 )
 
 _new_side = quick_constructor(UniversalSide)
@@ -53,6 +49,7 @@ class Tracker:
         self._foe_role = ROLES[1 - seat]
         self._battle = track(self.format, self._role, name)
         num_slots = len(self._battle.letters)
+        self._sorts_moves = num_slots == 1
         self._game_type: GameType = "singles" if num_slots == 1 else "doubles"
         self._no = (False,) * num_slots
         self._nothing = (None,) * num_slots
@@ -123,7 +120,8 @@ class Tracker:
             if move not in mon.slots:
                 full = self._battle.max_pp(move) or COPIED_PP
                 mon.slots[move] = [COPIED_PP] * 2 if mon.transformed_now else [full, full]
-        mon.legal = tuple(sorted(moves, key=move_order))
+        # The order of actions: by id in singles, the request's in doubles.
+        mon.legal = tuple(sorted(moves, key=move_order) if self._sorts_moves else moves)
         return mon
 
     def _own_member(self, entry: dict[str, Any]) -> TrackedPokemon:

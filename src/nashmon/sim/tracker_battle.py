@@ -13,10 +13,8 @@ from poke_env.battle import Battle, DoubleBattle
 from nashmon.core.dex import Species
 from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format
+from nashmon.core.state import HAZARDS
 from nashmon.sim.tracker_pokemon import TrackedPokemon, effect_id, find_species, parse_details
-
-# Layers count here, not turns.
-HAZARDS = frozenset({"gmaxsteelsurge", "spikes", "stealthrock", "stickyweb", "toxicspikes"})
 
 
 class _NoReplay(list[Any]):

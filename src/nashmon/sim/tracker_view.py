@@ -8,6 +8,7 @@ from typing import Any
 
 from poke_env.battle import Status
 
+from nashmon.core.actions_request import move_key
 from nashmon.core.state import (
     BOOSTS,
     STATS,
@@ -28,13 +29,7 @@ move_view = lru_cache(maxsize=65536)(UniversalMove)
 _pokemon = quick_constructor(UniversalPokemon)
 
 
-@lru_cache(maxsize=4096)
-def move_order(move: str) -> str:
-    """What moves are sorted by: typed Hidden Powers and the like count as one."""
-    for family in ("hiddenpower", "return", "frustration"):
-        if move.startswith(family):
-            return family
-    return move
+move_order = lru_cache(maxsize=4096)(move_key)
 
 
 @lru_cache(maxsize=4096)
