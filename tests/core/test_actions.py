@@ -217,3 +217,10 @@ def test_a_fainted_slot_passes_and_may_be_left_out_of_the_choice() -> None:
     assert space.action(asked, "move 1 +2") == expected
     with pytest.raises(IllegalActionError, match="more than"):
         space.action(asked, "move 1 +2, move 1 +2")
+
+
+def test_switching_to_the_partner_is_not_taken_for_a_move() -> None:
+    space = action_space("gen9doublesou")
+    asked = doubles({"moves": moves("a", "b")}, {"moves": moves("c")})
+    with pytest.raises(IllegalActionError, match="on the field"):
+        space.action(asked, "switch 2, move 1 1")

@@ -15,15 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nashmon.core.actions_choice import MovePart, Part, PassPart, parse_part
 from nashmon.core.actions_request import (
+    IllegalActionError,
     Request,
     base_options,
+    bench_index,
+    bench_order,
+    display_name,
     gimmick_of,
     gimmick_options,
     is_fainted,
     move_key,
     moves_of,
+    num_living,
 )
+from nashmon.core.actions_space import ActionSpace, Mask
+from nashmon.core.formats import Format
 
 NUM_CODES = 45
 NUM_ACTIONS = NUM_CODES * NUM_CODES
@@ -189,3 +197,109 @@ def slot_choice(request: Request, slot: int, code: int, bench: list[int]) -> str
     word = f" {gimmick_of(active)}" if gimmick else ""
     aim = f" {target}" if target else ""
     return f"move {number}{word}{aim}"
+
+
+class DoublesSpace(ActionSpace):
+    """The 2,025 pairs of slot codes; the first ones double as team preview picks."""
+
+    leads = 2
+
+    def __init__(self, format: Format, name: str) -> None:
+        """Use `action_space` instead."""
+        self._many_megas = format.mod == "mixandmega"
+        super().__init__(format, name, NUM_ACTIONS)
+
+    def slot_masks(self, request: Request) -> Mask:
+        """Legal codes of both slots, shape (2, 45), each looked at alone.
+
+        A pair of them need not be legal: `mask(request).reshape(45, 45)[a]` are the codes that go
+        with a.
+        """
+        first, second = self._bits(request)
+        return np.stack([to_mask(first), to_mask(second)])
+
+    def _bits(self, request: Request) -> tuple[int, int]:
+        if "forceSwitch" in request:
+            return forced_bits(request)
+        if "active" not in request:
+            raise IllegalActionError("slots have codes in move and switch requests only")
+        team = request["side"]["pokemon"]
+        bench_size = num_living(team, 2)
+        return (
+            slot_bits(request, 0, bench_size),
+            slot_bits(request, 1, bench_size),
+        )
+
+    def _joint(self, request: Request) -> Mask:
+        one_gimmick = "active" in request and not self._many_megas and same_gimmick(request)
+        return joint_mask(*self._bits(request), one_gimmick)
+
+    def _fill(self, request: Request, out: Mask) -> None:
+        out[:NUM_ACTIONS] = self._joint(request)
+
+    def _is_legal(self, request: Request, action: int) -> bool:
+        return bool(self._joint(request)[action])
+
+    def _choice(self, request: Request, action: int) -> str:
+        bench = bench_order(request)
+        first, second = divmod(action, NUM_CODES)
+        return ", ".join(
+            slot_choice(request, slot, code, bench) for slot, code in enumerate((first, second))
+        )
+
+    def _action(self, request: Request, choice: str) -> int:
+        texts = [text.strip() for text in choice.split(",")]
+        codes = []
+        for slot in range(2):
+            if self._must_pass(request, slot) and (not texts or texts[0] not in ("pass", "skip")):
+                codes.append(PASS)
+                continue
+            if not texts:
+                raise IllegalActionError(f"{choice!r} says nothing for slot {slot + 1}")
+            codes.append(self._code(request, slot, parse_part(request, slot, texts.pop(0)), choice))
+        if texts:
+            raise IllegalActionError(f"{choice!r} says more than this request asks")
+        return codes[0] * NUM_CODES + codes[1]
+
+    def _must_pass(self, request: Request, slot: int) -> bool:
+        if "forceSwitch" in request:
+            return not request["forceSwitch"][slot]
+        entry = request["side"]["pokemon"][slot]
+        return bool(entry.get("commanding")) or is_fainted(entry)
+
+    def _code(self, request: Request, slot: int, part: Part, choice: str) -> int:
+        if isinstance(part, PassPart):
+            return PASS
+        if isinstance(part, MovePart):
+            index = move_index(request, slot, part.index)
+            return encode(index, part.target, part.gimmick)
+        if "forceSwitch" in request and part.position == 1 - slot:
+            return encode(0, slot - 2, False)
+        return SWITCH + bench_index(request, part.position, choice)
+
+    def _describe(self, request: Request, action: int) -> str:
+        if not {"active", "forceSwitch"} & set(request) or action >= NUM_ACTIONS:
+            return "nothing"
+        first, second = divmod(action, NUM_CODES)
+        return (
+            f"{self._describe_code(request, 0, first)}; {self._describe_code(request, 1, second)}"
+        )
+
+    def _describe_code(self, request: Request, slot: int, code: int) -> str:
+        team = request["side"]["pokemon"]
+        if code == PASS:
+            return "pass"
+        if code >= SWITCH:
+            bench = bench_order(request)
+            k = code - SWITCH
+            return (
+                f"switch to {display_name(team[bench[k]])}" if k < len(bench) else "an empty place"
+            )
+        move, target, gimmick = decode(code)
+        if "active" not in request or request["active"][slot] is None:
+            return f"revive slot {-target}"
+        moves = moves_of(request["active"][slot])
+        index = 0 if len(moves) == 1 else move
+        name = moves[index]["move"] if index < len(moves) else f"no move {move + 1}"
+        word = f" with {gimmick_of(request['active'][slot]) or 'gimmick'}" if gimmick else ""
+        return f"{name}{word}" + (f" at {target:+d}" if target else "")

@@ -10,7 +10,13 @@ from functools import lru_cache
 from itertools import combinations
 from math import comb
 
-from nashmon.core.actions_request import IllegalActionError, Request, level_of, species_of
+from nashmon.core.actions_request import (
+    MAX_TEAM,
+    IllegalActionError,
+    Request,
+    level_of,
+    species_of,
+)
 from nashmon.core.formats import Format
 
 Pick = tuple[int, ...]  # positions in the team, leads first
@@ -27,8 +33,12 @@ def picks(size: int, picked: int, leads: int) -> tuple[Pick, ...]:
     return tuple(out)
 
 
-def num_picks(size: int, picked: int, leads: int) -> int:
-    """Length of `picks` for a full team."""
+def num_picks(format: Format, leads: int) -> int:
+    """Picks of a full team in a format, 0 without team preview."""
+    size, picked = format.team_size, format.picked
+    if not format.has_preview or size > MAX_TEAM:
+        return 0
+    leads = min(leads, picked)
     return comb(size, leads) * comb(size - leads, picked - leads)
 
 

@@ -106,6 +106,20 @@ def bench_order(request: Request) -> list[int]:
     )
 
 
+def bench_index(request: Request, position: int, choice: str) -> int:
+    """The k of a Pokémon at a position of `side.pokemon`."""
+    bench = bench_order(request)
+    if position not in bench:
+        raise IllegalActionError(f"{choice!r}: the Pokémon at {position + 1} is on the field")
+    return bench.index(position)
+
+
+def display_name(entry: Mapping[str, Any]) -> str:
+    """How an entry's species is called."""
+    details: str = entry["details"]
+    return details.split(",", 1)[0]
+
+
 def check_size(request: Request) -> None:
     """Refuse teams the action spaces have no numbers for."""
     size = len(request["side"]["pokemon"])

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from nashmon.core.actions_choice import PassPart, SwitchPart, parse_part
+from nashmon.core.actions_preview import num_picks
 from nashmon.core.actions_request import (
     MAX_MOVES,
+    IllegalActionError,
     Request,
     base_options,
+    bench_index,
+    bench_order,
+    display_name,
     gimmick_of,
     gimmick_options,
     move_key,
@@ -17,6 +25,8 @@ from nashmon.core.actions_request import (
     num_living,
     sorted_moves,
 )
+from nashmon.core.actions_space import ActionSpace, Mask
+from nashmon.core.formats import Format
 
 SWITCH = 4  # first switch action
 GIMMICK = 9  # first action with the gimmick
@@ -102,3 +112,64 @@ def move_choice(request: Request, action: int) -> str:
     index = move_ranks(request).index(rank)
     word = f" {gimmick_of(active)}" if action >= GIMMICK else ""
     return f"move {index + 1}{word}"
+
+
+# Row b holds the bits of b: turning a number into a mask is one copy.
+_BIT_ROWS = ((np.arange(1 << NUM_ACTIONS)[:, None] >> np.arange(NUM_ACTIONS)) & 1).astype(np.bool_)
+
+
+class SinglesSpace(ActionSpace):
+    """13 actions (or the first nine); more only where team preview has more picks."""
+
+    leads = 1
+
+    def __init__(self, format: Format, name: str) -> None:
+        """Use `action_space` instead."""
+        self._width = NUM_MINIMAL if name == "minimal" else NUM_ACTIONS
+        super().__init__(format, name, max(self._width, num_picks(format, self.leads)))
+        self._rows = _BIT_ROWS[:, : self._width]
+
+    def _fill(self, request: Request, out: Mask) -> None:
+        if self.num_actions > self._width:
+            out[self._width :] = False
+            out = out[: self._width]
+        out[:] = self._rows[legal_bits(request)]
+
+    def _is_legal(self, request: Request, action: int) -> bool:
+        return action < self._width and bool(legal_bits(request) >> action & 1)
+
+    def _choice(self, request: Request, action: int) -> str:
+        if SWITCH <= action < GIMMICK:
+            return f"switch {bench_order(request)[action - SWITCH] + 1}"
+        return move_choice(request, action)
+
+    def _action(self, request: Request, choice: str) -> int:
+        part = parse_part(request, 0, choice)
+        if isinstance(part, SwitchPart):
+            return SWITCH + bench_index(request, part.position, choice)
+        if isinstance(part, PassPart):
+            if "forceSwitch" in request:
+                return 0  # declines a Revival Blessing
+            raise IllegalActionError("an active Pokémon cannot pass in singles")
+        rank = move_ranks(request)[part.index]
+        if part.gimmick and self.name == "minimal":
+            raise IllegalActionError(f"the minimal actions have no gimmick: {choice!r}")
+        return rank + GIMMICK if part.gimmick else rank
+
+    def _describe(self, request: Request, action: int) -> str:
+        team = request["side"]["pokemon"]
+        if SWITCH <= action < GIMMICK:
+            bench = bench_order(request)
+            k = action - SWITCH
+            return (
+                f"switch to {display_name(team[bench[k]])}" if k < len(bench) else "an empty place"
+            )
+        if "active" not in request or action >= NUM_ACTIONS:
+            return "pass" if action == 0 else "nothing"
+        rank = action - GIMMICK if action >= GIMMICK else action
+        active = request["active"][0]
+        ranks = move_ranks(request)
+        if rank not in ranks:
+            return "no move"
+        word = f" with {gimmick_of(active) or 'gimmick'}" if action >= GIMMICK else ""
+        return f"{moves_of(active)[ranks.index(rank)]['move']}{word}"
