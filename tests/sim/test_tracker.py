@@ -81,8 +81,9 @@ def check_truth(mine: list[UniversalState], theirs: list[UniversalState]) -> Non
             continue
         other = at_turn[state.turn]
         truth = {mon.ident: mon for mon in members(other.own)}
-        if any(mon.ability == "illusion" for mon in truth.values()):
-            continue  # we are being fooled, as we should be
+        both = (*truth.values(), *members(state.own))
+        if any(mon.ability == "illusion" for mon in both):
+            continue  # someone is being fooled, as they should be
         for seen in members(state.foe):
             if seen.revealed:
                 check_pokemon(seen, truth[seen.ident])

@@ -192,6 +192,9 @@ class Tracking:
         """A disguise falls: what was seen belongs to the Pokémon that is now named."""
         place, _, name = pokemon_name.partition(": ")
         real = self.member(place[:2], name, details)
+        beside = place[:2] + ("b" if place[2] == "a" else "a")
+        if self.occupants.get(beside) is real:  # we took the wrong one of two for the disguise
+            self._swap(f"{place}: {name}", str("ab".index(beside[2])))
         self.stand(place, real)
         real._update_from_details(details)
         real.shown_as = name

@@ -167,6 +167,11 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         """Its types now."""
         if self._terastallized and self._terastallized_type not in (None, "stellar"):
             return (str(self._terastallized_type),)
+        return self.natural_types
+
+    @property
+    def natural_types(self) -> tuple[str, ...]:
+        """Its types but for Terastallization."""
         types = self.dex_species.types if self.changed_types is None else self.changed_types
         return types if self.added_type is None else (*types, self.added_type)
 
@@ -277,7 +282,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         """Copy another Pokémon: forme, types, stages, ability and the moves we know of it."""
         self.transformed_now = True
         self.forme = into.forme
-        self.changed_types = into.types
+        self.changed_types = into.natural_types
         self.added_type = None
         self._boosts = into._boosts.copy()
         self._temporary_ability = into.ability
