@@ -587,3 +587,30 @@ def test_own_moves_keep_the_order_of_the_request_in_doubles() -> None:
     tracker.request({"forceSwitch": [False, True], "side": {"pokemon": side}})
     order = [[move.id for move in mon.moves] for mon in tracker.state().own.active if mon]
     assert order == [["shadowball", "nastyplot"], ["tailwind", "hurricane"]]
+
+
+def test_transform_copies_the_types_beneath_terastallization() -> None:
+    mon = foe(
+        "gen9ou",
+        "|switch|p1a: Milotic|Milotic, F|300/300",
+        "|-terastallize|p1a: Milotic|Normal",
+        "|switch|p2a: Ditto|Ditto|100/100",
+        "|-transform|p2a: Ditto|p1a: Milotic|[from] ability: Imposter",
+    )
+    assert mon.types == ("water",)
+
+
+def test_nobody_stands_in_two_slots() -> None:
+    lines = (
+        *(f"|poke|p2|{name}, L50, M|" for name in ("Zoroark", "Gengar", "Pelipper")),
+        "|switch|p2a: Gengar|Gengar, L50, M|100/100",
+        "|switch|p2b: Pelipper|Pelipper, L50, M|100/100",
+        "|turn|1",
+        "|switch|p2b: Gengar|Gengar, L50, M|100/100",
+        "|turn|2",
+    )
+    side = watch("gen9vgc2025regi", *lines).foe
+    assert [mon.species for mon in side.active if mon] == ["zoroark", "gengar"]
+    side = watch("gen9vgc2025regi", *lines, "|replace|p2b: Zoroark|Zoroark, L50, M").foe
+    assert [mon.species for mon in side.active if mon] == ["gengar", "zoroark"]
+    assert [mon.species for mon in side.bench] == ["pelipper"]
