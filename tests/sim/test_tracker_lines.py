@@ -614,3 +614,9 @@ def test_nobody_stands_in_two_slots() -> None:
     side = watch("gen9vgc2025regi", *lines, "|replace|p2b: Zoroark|Zoroark, L50, M").foe
     assert [mon.species for mon in side.active if mon] == ["gengar", "zoroark"]
     assert [mon.species for mon in side.bench] == ["pelipper"]
+
+
+def test_mega_rayquaza_shows_no_stone() -> None:
+    start = ("|switch|p2a: Rayquaza|Rayquaza|100/100", "|turn|1")
+    lines = ("|detailschange|p2a: Rayquaza|Rayquaza-Mega", "|-mega|p2a: Rayquaza|Rayquaza|")
+    assert foe("gen7ubers", *start, *lines).item is None

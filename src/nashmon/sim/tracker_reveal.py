@@ -156,7 +156,7 @@ def gimmick(name: str, item_index: int) -> Handler:
 
     def handle(battle: Tracking, parts: list[str]) -> None:
         battle.spend(parts[2], name)
-        if len(parts) > item_index > 0:
+        if len(parts) > item_index > 0 and parts[item_index]:  # Rayquaza needs no stone
             battle.get_pokemon(parts[2]).item = parts[item_index]
 
     return handle
