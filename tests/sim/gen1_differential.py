@@ -17,15 +17,15 @@ from nashmon.core.formats import get_format
 from nashmon.core.state import UniversalState
 from nashmon.observe.entity import EntitySpace
 from nashmon.sim.gen1 import events as ev
-from nashmon.sim.gen1 import kernels
 from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
-from nashmon.sim.gen1.legal import NUM_ACTIONS, write_mask
+from nashmon.sim.gen1.legal import NUM_ACTIONS, chosen_target, write_mask
 from nashmon.sim.gen1.observe import write_entity
 from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value, seed_words
 from nashmon.sim.gen1.setup import read_team, write_start
+from nashmon.sim.gen1.turn import advance, start
 from nashmon.sim.gen1.views import BattleView
 from nashmon.sim.make import default_teams
 from nashmon.sim.showdown.install import find_showdown
@@ -118,7 +118,7 @@ class EngineBattle:
         self.space = EntitySpace(get_format(job.format))
         self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
         self.clear()
-        kernels.start_battle(self.state, self.seeds, self.log, 0)
+        start(self.state[0], self.seeds, self.log[0])
         kn.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def clear(self) -> None:
@@ -126,7 +126,8 @@ class EngineBattle:
 
     def step(self, actions: list[int]) -> None:
         self.clear()
-        kernels.step_battle(self.state, self.seeds, self.log, 0, *actions)
+        targets = [chosen_target(self.state[0], p, actions[p]) for p in (0, 1)]
+        advance(self.state[0], self.seeds, self.log[0], *actions, *targets)
         kn.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def views(self) -> dict[str, list[str]]:

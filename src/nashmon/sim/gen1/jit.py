@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 
 from nashmon import core, observe
 
@@ -30,11 +30,28 @@ def _stamp() -> tuple[str, int]:
 _STAMP = _stamp()
 
 
+def _widened(kind: Any) -> Any:
+    if isinstance(kind, types.Boolean | types.BooleanLiteral):
+        return types.boolean
+    return types.int64 if isinstance(kind, types.Integer) else kind
+
+
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile without the GIL, cached on disk."""
+    """Compile without the GIL, cached on disk.
+
+    A call from another kernel widens its integers, so that each kernel is compiled once and not
+    for every mixture of int16, int64 and constants.
+    """
     compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
-    if hasattr(compiled, "_cache"):  # not when NUMBA_DISABLE_JIT is set
-        compiled._cache._cache_file._source_stamp = _STAMP
+    if not hasattr(compiled, "_cache"):  # NUMBA_DISABLE_JIT is set
+        return compiled
+    compiled._cache._cache_file._source_stamp = _STAMP
+    template = compiled.get_call_template
+
+    def widened_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return template(tuple(map(_widened, args)), kws)
+
+    compiled.get_call_template = widened_template
     return compiled
 
 

@@ -120,8 +120,8 @@ def _mark_moves(s, p, mask):
 
 @kernel
 def write_mask(s, p, mask):
-    """Fill one seat's row of legal actions; empty when it is not asked."""
-    for k in range(NUM_ACTIONS):
+    """Fill one seat's row of 13 or 9 legal actions; empty when it is not asked."""
+    for k in range(mask.shape[0]):
         mask[k] = False
     request = s[at.REQUEST + p]
     if request == at.WAIT:
