@@ -108,7 +108,7 @@ def test_clipped_ratios_stop_the_gradient_and_only_those() -> None:
 
 
 def test_neurd_moves_logits_by_the_advantage_whatever_their_probability() -> None:
-    logits, masks, actions, g = problem(2)
+    logits, masks, _, g = problem(2)
     q = torch.randn(ROWS, ACTIONS, generator=g, dtype=torch.float64)
     log_policy = log_softmax(logits, masks)
     neurd_loss(log_policy, masks, q, threshold=100.0, clip=100.0).sum().backward()

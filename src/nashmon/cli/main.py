@@ -12,6 +12,7 @@ from nashmon.cli.demo import demo
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
 from nashmon.cli.setup import setup
+from nashmon.cli.solve import solve
 from nashmon.cli.teams import app as teams
 from nashmon.core.errors import NashmonError
 
@@ -47,6 +48,7 @@ app.command(rich_help_panel="Battles")(battle)
 app.command(rich_help_panel="Battles")(match)
 app.command(rich_help_panel="Battles")(formats)
 app.add_typer(teams, name="teams", rich_help_panel="Battles")
+app.command(rich_help_panel="Learning")(solve)
 app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 
 

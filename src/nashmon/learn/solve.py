@@ -33,6 +33,7 @@ class SolveConfig:
     algo: Algo = "rnad"
     policy: Literal["table", "network"] = "table"
     width: int = 128  # of the network
+    min_share: float = 1e-7  # of the table, see TabularPolicy
     updates: int = 600
     games: int = 2048  # games per update; 0: every possible game, weighted by its probability
     evaluations: int = 20
@@ -73,7 +74,7 @@ class SelfPlay:
     def _policy(self) -> InfosetPolicy:
         if self.config.policy == "network":
             return NetworkPolicy(self.tree, self.generator, self.config.width)
-        policy = TabularPolicy(self.tree)
+        policy = TabularPolicy(self.tree, self.config.min_share)
         # Away from uniform, where some games have their equilibrium.
         with torch.no_grad():
             policy.logits.normal_(0.0, 0.5, generator=self.generator)
@@ -147,6 +148,7 @@ def _nfsp(run: SelfPlay) -> NFSP:
     return NFSP(learner, run.policy, run.config.nfsp, run.generator)
 
 
+# Learner of each algorithm's name.
 LEARNERS: dict[str, Callable[[SelfPlay], Any]] = {
     "ppo": _ppo(None),
     "magnet": _ppo(lambda run: Magnet(run.config.magnet, run.policy)),

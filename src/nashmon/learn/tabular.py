@@ -71,14 +71,18 @@ class TabularPolicy(InfosetPolicy):
 
     share: Tensor
 
-    def __init__(self, tree: GameTree, min_share: float = 1e-3) -> None:
+    def __init__(self, tree: GameTree, min_share: float = 1e-7) -> None:
         super().__init__(tree)
         self.min_share = min_share
         self.logits = nn.Parameter(torch.zeros(tree.masks.shape))
         self.values = nn.Parameter(torch.zeros(tree.num_infosets))
         self.register_buffer("share", torch.ones(tree.num_infosets), persistent=False)
-        self.logits.register_hook(lambda g: g / self.share.clamp(min=min_share).unsqueeze(-1))
-        self.values.register_hook(lambda g: g / self.share.clamp(min=min_share))
+        for table in (self.logits, self.values):
+            table.register_hook(self._by_share)  # type: ignore[no-untyped-call]
+
+    def _by_share(self, gradient: Tensor) -> Tensor:
+        share = self.share.clamp(min=self.min_share)
+        return gradient / share.view(-1, *[1] * (gradient.dim() - 1))
 
     def evaluate(
         self,
