@@ -7,7 +7,7 @@ from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import has_type, mon
 from nashmon.sim.gen1.events import emit, hint
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 from nashmon.sim.gen1.rng import chance, roll_range
 
 _MOVES = tb.MOVE_TABLE
@@ -19,14 +19,14 @@ FAILED = -1  # the move fails
 NO_DAMAGE = -2  # the move is not about damage
 
 
-@kernel
+@helper
 def immune(s, t, kind):
     """Whether the Pokémon on the field of seat t cannot be hit by a type."""
     types = t * at.SIDE + at.TYPES
     return _IMMUNE[kind, s[types]] == 1 or _IMMUNE[kind, s[types + 1]] == 1
 
 
-@kernel
+@helper
 def _counterable(move):
     kind = _MOVES[move, tb.TYPE]
     return (kind == tb.NORMAL or kind == tb.FIGHTING) and _MOVES[move, tb.POWER] > 0
@@ -66,7 +66,7 @@ def _psywave_damage(s, r, lg, p):
     return roll_range(r, 1, level * 3 // 2)
 
 
-@kernel
+@helper
 def _is_critical(s, r, p, move):
     ratio = int(_SPECIES[s[mon(s, p) + at.M_SPECIES], 2]) // 2
     if s[p * at.SIDE + at.FOCUS] > 0:

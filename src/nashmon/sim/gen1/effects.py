@@ -11,33 +11,33 @@ from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.events import emit, hint
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 from nashmon.sim.gen1.rng import roll, roll_range
 
 _SPECIES = tb.SPECIES_TABLE
 _STAGES = np.array([0.25, 0.28, 0.33, 0.40, 0.50, 0.66, 1, 1.5, 2, 2.5, 3, 3.5, 4])
 
 
-@kernel
+@helper
 def mon(s, p):
     """Offset of the seat's Pokémon on the field among the facts of its side."""
     return p * at.SIDE + at.PARTY + s[p * at.SIDE + at.ACTIVE] * at.MON
 
 
-@kernel
+@helper
 def alive(s, p):
     """Whether the Pokémon on the field has hit points."""
     return s[mon(s, p) + at.M_HP] > 0
 
 
-@kernel
+@helper
 def has_type(s, p, kind):
     """Whether the Pokémon on the field is of a type now."""
     types = p * at.SIDE + at.TYPES
     return kind != 0 and (s[types] == kind or s[types + 1] == kind)
 
 
-@kernel
+@helper
 def scale_stat(s, p, stat, factor):
     """Multiply a current stat, at least 1; lasts until the stat is computed anew."""
     place = p * at.SIDE + at.STATS + stat
@@ -76,7 +76,7 @@ def reset_active(s, p):
     s[side + at.SPEED] = s[side + at.STATS + at.SPE]
 
 
-@kernel
+@helper
 def next_sequence(s, p):
     """A number that orders passing effects by when they came."""
     place = p * at.SIDE + at.SEQUENCE
@@ -112,13 +112,13 @@ def lose_hp(s, p, amount):
     return amount
 
 
-@kernel
+@helper
 def set_last_damage(s, amount):
     """Remember the battle's last damage."""
     s[at.LAST_DAMAGE] = min(amount, at.DAMAGE_CAP)
 
 
-@kernel
+@helper
 def emit_damage(s, lg, p, cause):
     """Log the HP left after damage."""
     one = mon(s, p)
@@ -293,7 +293,7 @@ def fake_trap(s, p, other):
     s[side + at.FAKE_OTHER] = other
 
 
-@kernel
+@helper
 def locked(s, p):
     """Whether it must go on with a move and cannot leave."""
     side = p * at.SIDE
@@ -305,7 +305,7 @@ def locked(s, p):
     )
 
 
-@kernel
+@helper
 def semi_locked(s, p):
     """Whether it must go on with a move but may leave."""
     side = p * at.SIDE

@@ -7,7 +7,7 @@ buffer of length 0 means nobody watches.  `protocol` turns events into Showdown'
 from __future__ import annotations
 
 from nashmon.sim.gen1 import layout as at
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 
 WIDTH = 6  # kind, seat, a, b, c, d
 START = 2
@@ -76,13 +76,9 @@ H_COUNTER_SLEEP, H_COUNTER_LAST, H_PSYWAVE, H_SLEEP_CLAUSE = range(47, 51)
 
 
 @kernel
-def emit(lg, kind, seat, a, b, c, d):
-    """Append one event; without a buffer, or with a full one, nothing."""
-    size = lg.shape[0]
-    if size == 0:
-        return
+def _append(lg, kind, seat, a, b, c, d):
     place = START + lg[0] * WIDTH
-    if place + WIDTH > size:
+    if place + WIDTH > lg.shape[0]:
         return
     lg[place] = kind
     lg[place + 1] = seat
@@ -95,7 +91,14 @@ def emit(lg, kind, seat, a, b, c, d):
     lg[0] += 1
 
 
-@kernel
+@helper
+def emit(lg, kind, seat, a, b, c, d):
+    """Append one event; without a buffer, or with a full one, nothing."""
+    if lg.shape[0] > 0:
+        _append(lg, kind, seat, a, b, c, d)
+
+
+@helper
 def mark_move(lg, flag):
     """Add a flag to the last MOVE event."""
     if lg.shape[0] > 0 and lg[1] >= 0:
@@ -103,14 +106,18 @@ def mark_move(lg, flag):
 
 
 @kernel
-def hint(s, lg, which, seat, move, bit):
-    """Give a hint; those shown once leave a bit in the header (`bit` is mostly `which`)."""
-    if lg.shape[0] == 0:
-        return
+def _give_hint(s, lg, which, seat, move, bit):
     if bit < LAST_ONCE:
         place = at.HINTS + bit // 15
         mask = 1 << (bit % 15)
         if s[place] & mask:
             return
         s[place] |= mask
-    emit(lg, E_HINT, seat, which, move, 0, 0)
+    _append(lg, E_HINT, seat, which, move, 0, 0)
+
+
+@helper
+def hint(s, lg, which, seat, move, bit):
+    """Give a hint; those shown once leave a bit in the header (`bit` is mostly `which`)."""
+    if lg.shape[0] > 0:
+        _give_hint(s, lg, which, seat, move, bit)

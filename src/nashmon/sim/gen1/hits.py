@@ -25,7 +25,7 @@ from nashmon.sim.gen1.effects import (
     trap,
 )
 from nashmon.sim.gen1.events import emit, hint
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 from nashmon.sim.gen1.rng import chance, roll, roll_range
 from nashmon.sim.gen1.special import CALLS, DONE, on_hit
 
@@ -35,13 +35,13 @@ _SPREAD = np.array([2, 2, 2, 3, 3, 3, 4, 5])  # hits of multi-hit moves, turns o
 _PASSES, _BLOCKED, _STOPPED, _ABSORBED = 0, 1, 2, 3
 
 
-@kernel
+@helper
 def spread(r):
     """Two to five, as multi-hit moves and holds draw it."""
     return _SPREAD[roll(r, 8)]
 
 
-@kernel
+@helper
 def _recoil(s, lg, p, move, damage):
     share = int(_MOVES[move, tb.RECOIL])
     if share > 0:
@@ -279,11 +279,11 @@ def _secondary(s, r, lg, p, t, move):
             s[t * at.SIDE + at.FLINCH] = 1
             s[t * at.SIDE + at.RECHARGE] = 0
     else:
-        row = _MOVES[move]
-        _boosts(s, lg, p, t, row[tb.SEC_STAT], row[tb.SEC_STAT2], row[tb.SEC_AMOUNT], False)
+        stat, stat2 = _MOVES[move, tb.SEC_STAT], _MOVES[move, tb.SEC_STAT2]
+        _boosts(s, lg, p, t, stat, stat2, _MOVES[move, tb.SEC_AMOUNT], False)
 
 
-@kernel
+@helper
 def build_rage(s, lg, t):
     """A raging Pokémon that was hit gains Attack."""
     side = t * at.SIDE
@@ -300,22 +300,23 @@ def _land(s, r, lg, p, t, move, fixed):
     did = damage >= 0
     if did:
         damage = deal(s, lg, p, t, move, damage)
-    row = _MOVES[move]
-    if row[tb.AMOUNT] != 0 and alive(s, t):
-        blockable = row[tb.CATEGORY] == tb.STATUS_MOVE
-        if not _boosts(s, lg, p, t, row[tb.STAT], row[tb.STAT2], row[tb.AMOUNT], blockable):
+    status_move = _MOVES[move, tb.CATEGORY] == tb.STATUS_MOVE
+    amount = _MOVES[move, tb.AMOUNT]
+    if amount != 0 and alive(s, t):
+        stat, stat2 = _MOVES[move, tb.STAT], _MOVES[move, tb.STAT2]
+        if not _boosts(s, lg, p, t, stat, stat2, amount, status_move):
             return FAILED
         did = True
-    if row[tb.STATUS] > 0:
-        _status(s, r, lg, p, t, row[tb.STATUS], move, True)
+    if _MOVES[move, tb.STATUS] > 0:
+        _status(s, r, lg, p, t, _MOVES[move, tb.STATUS], move, True)
         did = True
-    if row[tb.VOLATILE] > 0:
-        _volatile(s, r, lg, p, t, row[tb.VOLATILE])
+    if _MOVES[move, tb.VOLATILE] > 0:
+        _volatile(s, r, lg, p, t, _MOVES[move, tb.VOLATILE])
         did = True
     result = on_hit(s, r, lg, p, t, move)
     if result == CALLS:
         return CALLS
-    if row[tb.CATEGORY] != tb.STATUS_MOVE and row[tb.SELF_DESTRUCT] == 0:
+    if not status_move and _MOVES[move, tb.SELF_DESTRUCT] == 0:
         build_rage(s, lg, t)
     if result != DONE and not did:
         emit(lg, ev.E_FAIL, t, ev.W_PLAIN, 0, 0, 0)

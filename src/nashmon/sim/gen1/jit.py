@@ -42,7 +42,16 @@ def kernel(function: Callable[..., Any]) -> Any:
     A call from another kernel widens its integers, so that each kernel is compiled once and not
     for every mixture of int16, int64 and constants.
     """
-    compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+    return _compile(function, False)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """A small kernel that becomes part of those that call it."""
+    return _compile(function, True)
+
+
+def _compile(function: Callable[..., Any], inline: bool) -> Any:
+    compiled = njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
     if not hasattr(compiled, "_cache"):  # NUMBA_DISABLE_JIT is set
         return compiled
     compiled._cache._cache_file._source_stamp = _STAMP

@@ -16,7 +16,7 @@ from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import locked, semi_locked
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 
 _MOVES = tb.MOVE_TABLE
 _FISSURE = tb.MOVE_NUM["fissure"]
@@ -50,13 +50,13 @@ BOOK = OVERLAID + 1
 KNOW = BOOKS + 4 * BOOK
 
 
-@kernel
+@helper
 def book_of(viewer, side):
     """Where a viewer's book of a side starts."""
     return BOOKS + (2 * viewer + side) * BOOK
 
 
-@kernel
+@helper
 def news_of(side):
     """Where the facts that both players know of a side start."""
     return NEWS + side * NEWS_SIZE

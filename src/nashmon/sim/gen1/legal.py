@@ -9,7 +9,7 @@ from __future__ import annotations
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import locked, mon, semi_locked
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 
 _MOVES = tb.MOVE_TABLE
 
@@ -17,14 +17,14 @@ NUM_ACTIONS = 13
 FIRST_SWITCH = 4
 
 
-@kernel
+@helper
 def must_fight(s, p):
     """Whether the only move on offer is Fight: asleep, frozen or held."""
     status = s[mon(s, p) + at.M_STATUS]
     return status == at.FRZ or status == at.SLP or s[p * at.SIDE + at.TRAPPED] > 0
 
 
-@kernel
+@helper
 def _usable(s, p, slot):
     side = p * at.SIDE
     return s[side + at.PP + slot] > 0 and (s[side + at.DISABLED] >> slot) & 1 == 0

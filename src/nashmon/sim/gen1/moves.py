@@ -27,7 +27,7 @@ from nashmon.sim.gen1.effects import (
 )
 from nashmon.sim.gen1.events import emit, hint, mark_move
 from nashmon.sim.gen1.hits import build_rage, deal, hit_substitute, move_hit, spread
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 from nashmon.sim.gen1.rng import chance, roll, roll_range
 from nashmon.sim.gen1.special import CALLS
 
@@ -37,7 +37,7 @@ _FISSURE = tb.MOVE_NUM["fissure"]
 _EXPLOSION = tb.MOVE_NUM["explosion"]
 
 
-@kernel
+@helper
 def _break_off(s, p):
     """Full paralysis and confusion end what takes several turns."""
     side = p * at.SIDE

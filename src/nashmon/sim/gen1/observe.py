@@ -17,7 +17,7 @@ from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import locked
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 
 _VOCAB = vocabularies("gen1")
 
@@ -176,7 +176,7 @@ def gather_moves(s, k, viewer, side, index, moves, pp, full, shut):
     return count
 
 
-@kernel
+@helper
 def shown_percent(hp, max_hp):
     """HP as the foe sees it."""
     shown = (100 * hp + max_hp - 1) // max_hp

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper
 
 _A = np.uint64(0x5D588B656C078965)
 _C = np.uint64(0x269EC3)
 _HALF = np.uint64(32)
 
 
-@kernel
+@helper
 def roll(r, n):
     """An integer in [0, n)."""
     r[0] = r[0] * _A + _C
     return np.int64(((r[0] >> _HALF) * np.uint64(n)) >> _HALF)
 
 
-@kernel
+@helper
 def roll_range(r, low, high):
     """An integer in [low, high)."""
     return low + roll(r, high - low)
 
 
-@kernel
+@helper
 def chance(r, numerator, denominator):
     """True with probability numerator / denominator."""
     return roll(r, denominator) < numerator

@@ -13,7 +13,7 @@ from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import alive, hurt, locked, mon, reset_active, semi_locked
 from nashmon.sim.gen1.events import emit
-from nashmon.sim.gen1.jit import kernel
+from nashmon.sim.gen1.jit import helper, kernel
 from nashmon.sim.gen1.legal import chosen_slot, must_fight, must_struggle
 from nashmon.sim.gen1.moves import run_move
 from nashmon.sim.gen1.rng import roll
@@ -22,19 +22,19 @@ _MOVES = tb.MOVE_TABLE
 _TURN_LIMIT = 1000
 
 
-@kernel
+@helper
 def _speed(s, p):
     return s[p * at.SIDE + at.STATS + at.SPE]
 
 
-@kernel
+@helper
 def _look_at_speeds(s):
     for p in range(2):
         if alive(s, p):
             s[p * at.SIDE + at.SPEED] = _speed(s, p)
 
 
-@kernel
+@helper
 def _update(s, r):
     """Showdown's Update: nothing but the tie shuffle of two living Pokémon."""
     if alive(s, 0) and alive(s, 1) and s[at.SPEED] == s[at.SIDE + at.SPEED]:
@@ -116,7 +116,7 @@ def _declare_faints(s, lg):
     return True
 
 
-@kernel
+@helper
 def _settle(s, r, lg):
     """The end of every action; returns True when the turn stops here."""
     if _declare_faints(s, lg):
@@ -170,19 +170,17 @@ def _first_seat(s, r, switch0, switch1):
 @kernel
 def _count_down(s, p):
     side = p * at.SIDE
-    for place in (at.FLINCH, at.TRAPPED, at.FAKE, at.HOLD):
-        if s[side + place] > 0:
-            s[side + place] -= 1
+    s[side + at.FLINCH] = 0  # lasts one turn
+    s[side + at.TRAPPED] = max(0, s[side + at.TRAPPED] - 1)
+    s[side + at.FAKE] = max(0, s[side + at.FAKE] - 1)
+    s[side + at.HOLD] = max(0, s[side + at.HOLD] - 1)
 
 
 @kernel
 def _num_timers(s, p):
     side = p * at.SIDE
-    count = 0
-    for place in (at.FLINCH, at.TRAPPED, at.FAKE, at.HOLD):
-        if s[side + place] > 0:
-            count += 1
-    return count
+    count = int(s[side + at.FLINCH] > 0) + int(s[side + at.TRAPPED] > 0)
+    return count + int(s[side + at.FAKE] > 0) + int(s[side + at.HOLD] > 0)
 
 
 @kernel
@@ -262,12 +260,15 @@ def _disable_moves(s, r, p):
     s[side + at.DISABLED] = 0
     status = s[mon(s, p) + at.M_STATUS]
     still = status == at.SLP or status == at.FRZ
-    places = (at.BIDE_TURNS, at.DISABLE_TURNS, at.TRAPPED, at.FAKE, at.HOLD)
-    busy = still
-    for place in places:
-        busy = busy or s[side + place] > 0
-    if not busy:
+    held = s[side + at.TRAPPED] + s[side + at.FAKE] + s[side + at.HOLD]
+    if not still and held + s[side + at.BIDE_TURNS] + s[side + at.DISABLE_TURNS] == 0:
         return
+    _run_handlers(s, r, side, still)
+
+
+@kernel
+def _run_handlers(s, r, side, still):
+    places = (at.BIDE_TURNS, at.DISABLE_TURNS, at.TRAPPED, at.FAKE, at.HOLD)
     priority = np.zeros(_NUM_HANDLERS, np.int64)
     handler = np.zeros(_NUM_HANDLERS, np.int64)
     order = np.zeros(_NUM_HANDLERS, np.int64)
