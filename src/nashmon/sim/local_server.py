@@ -45,7 +45,13 @@ class LocalServer:
 
     def __enter__(self) -> LocalServer:
         package = self._prepare()
-        command = [str(find_node().path), "pokemon-showdown", "start", "--no-security", "--skip-build"]
+        command = [
+            str(find_node().path),
+            "pokemon-showdown",
+            "start",
+            "--no-security",
+            "--skip-build",
+        ]
         output = (package / "logs" / "server.log").open("wb")
         with output:
             self._process = subprocess.Popen(

@@ -102,7 +102,7 @@ class Tracker:
     def _update_own(self, entry: dict[str, Any]) -> TrackedPokemon:
         ident = entry["ident"]
         mon = self._battle.team.get(ident) or self._own_member(entry)
-        if mon.entry == entry:
+        if mon.entry is entry or mon.entry == entry:
             return mon
         mon.entry = entry
         mon.changed = True

@@ -287,7 +287,9 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self._boosts = into._boosts.copy()
         self._temporary_ability = into.ability
         self.copied_ability = True
-        self.slots = {move: [min(COPIED_PP, pp[1])] * 2 for move, pp in into.slots.items()}
+        # An own Pokémon's list is exact; its slots also remember moves of other formes.
+        known = into.slots if into.legal is None else into.legal
+        self.slots = {move: [min(COPIED_PP, into.slots[move][1])] * 2 for move in known}
 
     def switch_in(self, details: str | None = None) -> None:
         """Come to the field."""

@@ -106,7 +106,10 @@ def _ability(mon: TrackedPokemon) -> str | None:
 def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
     slots = mon.slots
     disabled = mon.disabled
-    ids = mon.legal if mon.legal is not None else sorted(slots, key=move_order)
+    ids = mon.legal
+    # A battle may end after Transform, Mimic or fainting changed the moves, before a new request.
+    if ids is None or not all([move in slots for move in ids]):
+        ids = tuple(sorted(slots, key=move_order))
     if not disabled:
         return tuple([move_view(move, *slots[move]) for move in ids])
     return tuple([move_view(move, *slots[move], move in disabled) for move in ids])

@@ -19,10 +19,9 @@ from nashmon.core.state import UniversalState
 from nashmon.observe.registry import get_observation_space
 from nashmon.sim.arrays import local_arrays, step_layout
 from nashmon.sim.base import Step, check_actions
-from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.jit import is_compiled
-from nashmon.sim.gen1.kernels import EVENTS_PER_STEP, Out, Rows, show_row, start_row, step_rows
+from nashmon.sim.gen1.kernels import LOG_LENGTH, Out, Rows, show_row, start_row, step_rows
 from nashmon.sim.gen1.knowledge import KNOW
 from nashmon.sim.gen1.observe import check_columns
 from nashmon.sim.gen1.payoff import MEMORY, coefficients
@@ -99,13 +98,12 @@ class Gen1Battles:
     def _make_rows(self) -> Rows:
         count, kept = self.num_battles, self._config.keep_logs
         watched = count if self._config.observation else 0
-        length = ev.START + EVENTS_PER_STEP * ev.WIDTH
         return Rows(
             np.zeros((count, at.ROW), np.int16),
             np.zeros(count, np.uint64),
             np.zeros((watched, KNOW), np.int16),
             np.zeros((count, 2, MEMORY), np.float64),
-            np.zeros((count if kept else 0, length), np.int16),
+            np.zeros((count if kept else 0, LOG_LENGTH), np.int16),
         )
 
     def _make_out(self) -> Out:
@@ -118,7 +116,8 @@ class Gen1Battles:
         else:
             seen = [np.zeros((0, 2, 1, 1), np.int16)]
             seen += [np.zeros((0, 2, 1, 1), np.float32)] * 2 + [np.zeros((0, 2, 1), np.float32)]
-        return Out(*(arrays[name] for name in names), *seen)
+        masks, *others = (arrays[name] for name in names)
+        return Out(masks.view(np.uint8), *others, *seen)
 
     @property
     def episodes(self) -> NDArray[np.int64]:

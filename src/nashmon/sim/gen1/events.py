@@ -1,16 +1,20 @@
 """What kernels write down when a battle is watched: six int16 numbers for each event.
 
-`lg` is one battle's buffer: lg[0] events so far, lg[1] the last MOVE event, then the events.  A
-buffer of length 0 means nobody watches.  `protocol` turns events into Showdown's text.
+`lg` is one battle's buffer: how many events there are, which was the last MOVE, how many fit (0:
+nobody watches), then the events.  `protocol` turns events into Showdown's text.
 """
 
 from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.jit import helper, kernel
 
 WIDTH = 6  # kind, seat, a, b, c, d
-START = 2
+COUNT, LAST_MOVE, ROOM = 0, 1, 2  # places in the buffer
+START = 3
 
 # Kinds.  After the name: what a, b, c and d hold.
 E_MOVE = 1  # move, target seat, move it came from, flags
@@ -77,9 +81,9 @@ H_COUNTER_SLEEP, H_COUNTER_LAST, H_PSYWAVE, H_SLEEP_CLAUSE = range(47, 51)
 
 @kernel
 def _append(lg, kind, seat, a, b, c, d):
-    place = START + lg[0] * WIDTH
-    if place + WIDTH > lg.shape[0]:
+    if lg[COUNT] >= lg[ROOM]:
         return
+    place = START + lg[COUNT] * WIDTH
     lg[place] = kind
     lg[place + 1] = seat
     lg[place + 2] = a
@@ -87,22 +91,22 @@ def _append(lg, kind, seat, a, b, c, d):
     lg[place + 4] = c
     lg[place + 5] = d
     if kind == E_MOVE:
-        lg[1] = lg[0]
-    lg[0] += 1
+        lg[LAST_MOVE] = lg[COUNT]
+    lg[COUNT] += 1
 
 
 @helper
 def emit(lg, kind, seat, a, b, c, d):
     """Append one event; without a buffer, or with a full one, nothing."""
-    if lg.shape[0] > 0:
+    if lg[ROOM] > 0:
         _append(lg, kind, seat, a, b, c, d)
 
 
 @helper
 def mark_move(lg, flag):
     """Add a flag to the last MOVE event."""
-    if lg.shape[0] > 0 and lg[1] >= 0:
-        lg[START + lg[1] * WIDTH + 5] |= flag
+    if lg[ROOM] > 0 and lg[LAST_MOVE] >= 0:
+        lg[START + lg[LAST_MOVE] * WIDTH + 5] |= flag
 
 
 @kernel
@@ -119,5 +123,12 @@ def _give_hint(s, lg, which, seat, move, bit):
 @helper
 def hint(s, lg, which, seat, move, bit):
     """Give a hint; those shown once leave a bit in the header (`bit` is mostly `which`)."""
-    if lg.shape[0] > 0:
+    if lg[ROOM] > 0:
         _give_hint(s, lg, which, seat, move, bit)
+
+
+def new_log(room: int) -> NDArray[np.int16]:
+    """An empty buffer for so many events."""
+    log = np.zeros(START + room * WIDTH, np.int16)
+    log[LAST_MOVE], log[ROOM] = -1, room
+    return log

@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba import njit, types
+from numba import config, njit, types
+from numba.extending import intrinsic
 
 from nashmon import core, observe
 
@@ -62,6 +63,33 @@ def _compile(function: Callable[..., Any], inline: bool) -> Any:
 
     compiled.get_call_template = widened_template
     return compiled
+
+
+@intrinsic
+def _address(typing_context: Any, array: Any, index: Any) -> Any:
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.gep(made.data, [args[1]])
+
+    return types.CPointer(array.dtype)(array, types.intp), generate
+
+
+def _slice(array: Any, index: int) -> Any:
+    return array.reshape(-1)[index:]
+
+
+# The address of an element of a contiguous array, counted flat.  An address is one argument of a
+# call where an array is seven, which would be most of the cost of small kernels.
+pointer = _slice if config.DISABLE_JIT else _address
+
+
+@kernel
+def keep_alive(first, second):
+    """Hold arrays until here: an address does not keep its array from being freed."""
+    return first[0] + second[0]
 
 
 def is_compiled(compiled: Any) -> bool:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nashmon.sim.gen1 import layout as at
-from nashmon.sim.gen1.events import START, WIDTH
-from nashmon.sim.gen1.jit import kernel
-from nashmon.sim.gen1.knowledge import begin_knowledge, update_knowledge
-from nashmon.sim.gen1.legal import chosen_target, write_mask
-from nashmon.sim.gen1.observe import write_entity
-from nashmon.sim.gen1.payoff import remember, reward_since
+from nashmon.sim.gen1.events import COUNT, LAST_MOVE, ROOM, START, WIDTH
+from nashmon.sim.gen1.jit import keep_alive, kernel, pointer
+from nashmon.sim.gen1.knowledge import KNOW, begin_knowledge, update_knowledge
+from nashmon.sim.gen1.legal import write_mask
+from nashmon.sim.gen1.observe import SCRATCH, write_entity
+from nashmon.sim.gen1.payoff import MEMORY, remember, reward_since
 from nashmon.sim.gen1.turn import advance, start
 
 
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
 class Out(NamedTuple):
     """The arrays of a step; the observation's have no battles when kernels do not write them."""
 
-    masks: NDArray[np.bool_]
+    masks: NDArray[np.uint8]
     acting: NDArray[np.bool_]
     ended: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
@@ -50,74 +50,87 @@ class Out(NamedTuple):
 
 
 EVENTS_PER_STEP = 256  # more than any turn can make
-_LOG_LENGTH = START + EVENTS_PER_STEP * WIDTH
+LOG_LENGTH = START + EVENTS_PER_STEP * WIDTH
 
 
 @kernel
 def _spare_log(rows):
-    unwatched = rows.know.shape[0] == 0 or rows.logs.shape[0] > 0
-    return np.zeros(0 if unwatched else _LOG_LENGTH, np.int16)
-
-
-@kernel
-def _clean_log(rows, spare, n):
-    log = rows.logs[n] if rows.logs.shape[0] > 0 else spare
-    if log.shape[0] > 0:
-        log[0] = 0
-        log[1] = -1
+    """A buffer for events that only pass through; without room when nobody learns from them."""
+    log = np.zeros(LOG_LENGTH, np.int16)
+    log[ROOM] = EVENTS_PER_STEP if rows.know.shape[0] > 0 else 0
     return log
 
 
 @kernel
-def _show(rows, out, scratch, n):
+def _clean_log(rows, spare, n):
+    log = pointer(spare, 0)
+    if rows.logs.shape[0] > 0:
+        log = pointer(rows.logs, n * LOG_LENGTH)
+        log[ROOM] = EVENTS_PER_STEP
+    log[COUNT] = 0
+    log[LAST_MOVE] = -1
+    return log
+
+
+@kernel
+def _show(rows, out, w, n):
     """Write what each seat sees and may do."""
-    s = rows.state[n]
+    s = pointer(rows.state, n * at.ROW)
     out.turns[n] = s[at.TURN]
+    size = out.masks.shape[2]
     for p in range(2):
-        write_mask(s, p, out.masks[n, p])
+        seat = 2 * n + p
+        write_mask(s, p, pointer(out.masks, seat * size), size)
         asked = s[at.REQUEST + p] != at.WAIT
         out.acting[n, p] = asked
         if asked and out.ids.shape[0] > 0:
-            ids, numbers = out.ids[n, p], out.numbers[n, p]
-            actives, field = out.actives[n, p], out.field[n, p]
-            write_entity(s, rows.know[n], p, ids, numbers, actives, field, scratch)
+            write_entity(
+                s,
+                pointer(rows.know, n * KNOW),
+                p,
+                pointer(out.ids, seat * out.ids.shape[2] * out.ids.shape[3]),
+                pointer(out.numbers, seat * out.numbers.shape[2] * out.numbers.shape[3]),
+                pointer(out.actives, seat * out.actives.shape[2] * out.actives.shape[3]),
+                pointer(out.field, seat * out.field.shape[2]),
+                w,
+            )
 
 
 @kernel
-def _ask(rows, out, coefficients, scratch, n):
+def _ask(rows, out, c, w, n):
     """The next question, and each seat's reward since it was last asked."""
-    s = rows.state[n]
-    _show(rows, out, scratch, n)
+    s = pointer(rows.state, n * at.ROW)
+    _show(rows, out, w, n)
     for p in range(2):
         if out.acting[n, p]:
-            memory = rows.memory[n, p]
+            memory = pointer(rows.memory, (2 * n + p) * MEMORY)
             if memory[0] > 0:
-                out.rewards[n, p] = reward_since(s, coefficients, memory, p, 0, scratch[4])
-            remember(s, coefficients, memory, p, scratch[4])
+                out.rewards[n, p] = reward_since(s, c, memory, p, 0, w)
+            remember(s, c, memory, p, w)
 
 
 @kernel
-def _settle(rows, out, coefficients, turn_limit, scratch, n):
+def _settle(rows, out, c, turn_limit, w, n):
     """After a step: the end of the battle, or the next question."""
-    s = rows.state[n]
+    s = pointer(rows.state, n * at.ROW)
     result = s[at.OUTCOME]
     if result == at.RUNNING and s[at.TURN] <= turn_limit:
-        _ask(rows, out, coefficients, scratch, n)
+        _ask(rows, out, c, w, n)
         return
     won = 1 if result == at.P1_WON else -1 if result == at.P2_WON else 0
     out.ended[n] = True
     out.truncated[n] = result == at.RUNNING
     out.outcome[n] = won
     for p in range(2):
-        seat_won = won if p == 0 else -won
-        memory = rows.memory[n, p]
-        out.rewards[n, p] = reward_since(s, coefficients, memory, p, seat_won, scratch[4])
+        memory = pointer(rows.memory, (2 * n + p) * MEMORY)
+        out.rewards[n, p] = reward_since(s, c, memory, p, won if p == 0 else -won, w)
 
 
 @kernel
 def step_rows(rows, out, coefficients, turn_limit, actions, first, last):
     """Advance battles first … last − 1 for which an action is given."""
-    scratch = np.zeros((5, 8), np.int64)
+    scratch = np.zeros(SCRATCH, np.int64)
+    w, c = pointer(scratch, 0), pointer(coefficients, 0)
     spare = _spare_log(rows)
     watched = rows.know.shape[0] > 0
     for n in range(first, last):
@@ -129,33 +142,36 @@ def step_rows(rows, out, coefficients, turn_limit, actions, first, last):
         action0, action1 = actions[n, 0], actions[n, 1]
         if action0 < 0 and action1 < 0:
             continue
-        s = rows.state[n]
+        s = pointer(rows.state, n * at.ROW)
         log = _clean_log(rows, spare, n)
-        target0 = chosen_target(s, 0, action0) if action0 >= 0 else -1
-        target1 = chosen_target(s, 1, action1) if action1 >= 0 else -1
-        advance(s, rows.seeds[n : n + 1], log, action0, action1, target0, target1)
+        advance(s, pointer(rows.seeds, n), log, action0, action1)
         if watched:
-            update_knowledge(rows.know[n], s, log)
-        _settle(rows, out, coefficients, turn_limit, scratch, n)
+            update_knowledge(pointer(rows.know, n * KNOW), s, log)
+        _settle(rows, out, c, turn_limit, w, n)
+    keep_alive(scratch, spare)
 
 
 @kernel
 def start_row(rows, out, coefficients, n):
     """Begin battle n, whose state holds two teams."""
-    scratch = np.zeros((5, 8), np.int64)
-    s = rows.state[n]
-    log = _clean_log(rows, _spare_log(rows), n)
+    scratch = np.zeros(SCRATCH, np.int64)
+    spare = _spare_log(rows)
+    s = pointer(rows.state, n * at.ROW)
+    log = _clean_log(rows, spare, n)
     rows.memory[n, :, :] = 0.0
     watched = rows.know.shape[0] > 0
     if watched:
-        begin_knowledge(rows.know[n], s)
-    start(s, rows.seeds[n : n + 1], log)
+        begin_knowledge(pointer(rows.know, n * KNOW), s)
+    start(s, pointer(rows.seeds, n), log)
     if watched:
-        update_knowledge(rows.know[n], s, log)
-    _ask(rows, out, coefficients, scratch, n)
+        update_knowledge(pointer(rows.know, n * KNOW), s, log)
+    _ask(rows, out, pointer(coefficients, 0), pointer(scratch, 0), n)
+    keep_alive(scratch, spare)
 
 
 @kernel
 def show_row(rows, out, n):
     """Write what battle n looks like, without touching it."""
-    _show(rows, out, np.zeros((5, 8), np.int64), n)
+    scratch = np.zeros(SCRATCH, np.int64)
+    _show(rows, out, pointer(scratch, 0), n)
+    keep_alive(scratch, scratch)

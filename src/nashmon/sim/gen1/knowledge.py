@@ -338,7 +338,7 @@ def begin_knowledge(k, s):
 @kernel
 def update_knowledge(k, s, lg):
     """Take the events of a step, then what the requests say."""
-    for n in range(lg[0]):
+    for n in range(lg[ev.COUNT]):
         place = ev.START + n * ev.WIDTH
         _take(k, s, lg[place], lg[place + 1], lg[place + 2], lg[place + 3], lg[place + 4])
     if s[at.OUTCOME] == at.RUNNING:

@@ -95,34 +95,34 @@ def _mark_moves(s, p, mask):
     side = p * at.SIDE
     if locked(s, p):
         if s[side + at.RECHARGE] > 0:
-            mask[0] = True
+            mask[0] = 1
         elif s[side + at.LOCK_MOVE] > 0:
-            mask[_forced_place(s, p, s[side + at.LOCK_MOVE])] = True
+            mask[_forced_place(s, p, s[side + at.LOCK_MOVE])] = 1
         elif s[side + at.CHARGE_MOVE] > 0:
-            mask[_forced_place(s, p, s[side + at.CHARGE_MOVE])] = True
+            mask[_forced_place(s, p, s[side + at.CHARGE_MOVE])] = 1
         else:
-            mask[_forced_place(s, p, tb.RAGE)] = True
+            mask[_forced_place(s, p, tb.RAGE)] = 1
         return
     vague = s[side + at.MAYBE_LOCKED] > 0
     if not vague and semi_locked(s, p):
         move = tb.BIDE if s[side + at.BIDE_TURNS] > 0 else s[side + at.HOLD_MOVE]
-        mask[_forced_place(s, p, move)] = True
+        mask[_forced_place(s, p, move)] = 1
         return
     status = s[mon(s, p) + at.M_STATUS]
     held = s[side + at.TRAPPED] > 0 and not vague
     if status == at.FRZ or status == at.SLP or held or must_struggle(s, p):
-        mask[0] = True
+        mask[0] = 1
         return
     for slot in range(s[side + at.SLOTS]):
         if _usable(s, p, slot):
-            mask[place_of(s, p, slot)] = True
+            mask[place_of(s, p, slot)] = 1
 
 
 @kernel
-def write_mask(s, p, mask):
+def write_mask(s, p, mask, size):
     """Fill one seat's row of 13 or 9 legal actions; empty when it is not asked."""
-    for k in range(mask.shape[0]):
-        mask[k] = False
+    for k in range(size):
+        mask[k] = 0
     request = s[at.REQUEST + p]
     if request == at.WAIT:
         return
@@ -132,4 +132,4 @@ def write_mask(s, p, mask):
             return
     benched = s[p * at.SIDE + at.LEFT] - (1 if request == at.MOVE else 0)
     for k in range(benched):
-        mask[FIRST_SWITCH + k] = True
+        mask[FIRST_SWITCH + k] = 1

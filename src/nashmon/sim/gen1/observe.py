@@ -66,6 +66,10 @@ _EFFECT_NAMES = {
 EFFECTS = tuple(_EFFECT_NAMES[effect] for effect in range(kn.NUM_BEGUN))
 _SPEC = EntitySpace(get_format("gen1ou")).spec
 _A_EFFECT = np.array([_SPEC["active_numbers"].column(f"volatile_{name}") for name in EFFECTS])
+_ID_COLUMNS, _NUMBER_COLUMNS, _ACTIVE_COLUMNS = (
+    len(_SPEC[name].columns) for name in ("pokemon_ids", "pokemon_numbers", "active_numbers")
+)
+_TYPES = tb.SPECIES_TABLE
 # Columns of `field`.
 _F_TURN, _F_FORCED, _F_TRAPPED, _F_OWN, _F_FOE, _F_MOVE, _F_SWITCH = 0, 2, 3, 4, 6, 9, 10
 
@@ -94,21 +98,23 @@ def check_columns(spec: ObsSpec) -> None:
             )
 
 
+# Places in the scratch numbers of a call: moves, PP, full PP, whether shut; the order of a bench.
+_PP, _FULL, _SHUT, ORDER, SCRATCH = 8, 16, 24, 32, 40
+
+
 @kernel
-def _sort_moves(moves, pp, full, shut, count):
+def _sort_moves(w, count):
     """By name; equal ones keep their order."""
     for i in range(1, count):
         j = i
-        while j > 0 and _ALPHA[moves[j - 1]] > _ALPHA[moves[j]]:
-            moves[j - 1], moves[j] = moves[j], moves[j - 1]
-            pp[j - 1], pp[j] = pp[j], pp[j - 1]
-            full[j - 1], full[j] = full[j], full[j - 1]
-            shut[j - 1], shut[j] = shut[j], shut[j - 1]
+        while j > 0 and _ALPHA[w[j - 1]] > _ALPHA[w[j]]:
+            for c in range(0, ORDER, 8):
+                w[c + j - 1], w[c + j] = w[c + j], w[c + j - 1]
             j -= 1
 
 
 @kernel
-def _open_moves(s, p, moves, shut, count):
+def _open_moves(s, p, w, count):
     """Mark what the request of seat p does not offer."""
     side = p * at.SIDE
     if s[at.REQUEST + p] != at.MOVE:
@@ -116,13 +122,13 @@ def _open_moves(s, p, moves, shut, count):
     only = forced_move(s, p)
     listed = kn.shows_moves(s, p)
     for j in range(count):
-        offered = moves[j] == only
+        offered = w[j] == only
         if listed:
             for slot in range(s[side + at.SLOTS]):
                 usable = s[side + at.PP + slot] > 0 and (s[side + at.DISABLED] >> slot) & 1 == 0
-                if s[side + at.MOVES + slot] == moves[j] and usable:
+                if s[side + at.MOVES + slot] == w[j] and usable:
                     offered = True
-        shut[j] = 0 if offered else 1
+        w[_SHUT + j] = 0 if offered else 1
 
 
 @kernel
@@ -144,8 +150,14 @@ def forced_move(s, p):
     return s[side + at.HOLD_MOVE] if s[side + at.HOLD] > 0 else 0
 
 
+@helper
+def _put_move(k, w, count, entry, shut):
+    w[count], w[_PP + count], w[_FULL + count] = k[entry], k[entry + 1], k[entry + 2]
+    w[_SHUT + count] = shut
+
+
 @kernel
-def gather_moves(s, k, viewer, side, index, moves, pp, full, shut):
+def gather_moves(s, k, viewer, side, index, w):
     """The moves of a Pokémon as a viewer knows them, sorted by name; returns how many."""
     book = kn.book_of(viewer, side)
     on_field = s[side * at.SIDE + at.ACTIVE] == index
@@ -153,26 +165,23 @@ def gather_moves(s, k, viewer, side, index, moves, pp, full, shut):
     if on_field and viewer == side:
         for slot in range(s[side * at.SIDE + at.SLOTS]):
             entry = kn.find_now(k, book, s[side * at.SIDE + at.MOVES + slot])
-            moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
-            shut[count] = 0
+            _put_move(k, w, count, entry, 0)
             count += 1
-        _open_moves(s, side, moves, shut, count)
+        _open_moves(s, side, w, count)
     elif on_field:
         barred = k[kn.news_of(side) + kn.DISABLED_MOVE]
         for j in range(kn.MAX_NOW):
             entry = book + kn.NOW + j * kn.NOW_ENTRY
             if k[entry] > 0 and count < at.NUM_MOVES:
-                moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
-                shut[count] = 1 if k[entry] == barred else 0
+                _put_move(k, w, count, entry, 1 if k[entry] == barred else 0)
                 count += 1
     else:
         for j in range(at.NUM_MOVES):
             entry = book + kn.LEARNED + index * kn.PAGE + j * kn.ENTRY
             if k[entry] > 0:
-                moves[count], pp[count], full[count] = k[entry], k[entry + 1], k[entry + 2]
-                shut[count] = 0
+                _put_move(k, w, count, entry, 0)
                 count += 1
-    _sort_moves(moves, pp, full, shut, count)
+    _sort_moves(w, count)
     return count
 
 
@@ -184,23 +193,24 @@ def shown_percent(hp, max_hp):
 
 
 @kernel
-def _write_moves(s, k, viewer, side, index, ids, numbers, scratch):
-    moves, pp, full, shut = scratch[0], scratch[1], scratch[2], scratch[3]
-    count = gather_moves(s, k, viewer, side, index, moves, pp, full, shut)
+def _write_moves(s, k, viewer, side, index, ids, i, numbers, n, w):
+    count = gather_moves(s, k, viewer, side, index, w)
     for j in range(at.NUM_MOVES):
         if j < count:
-            ids[_I_MOVE + j] = _MOVE_ID[moves[j]]
-            numbers[_N_PP + j] = min(pp[j] / full[j], 1.0) if full[j] > 0 else 0.0
-            numbers[_N_DISABLED + j] = shut[j]
+            full = w[_FULL + j]
+            ids[i + _I_MOVE + j] = _MOVE_ID[w[j]]
+            numbers[n + _N_PP + j] = min(w[_PP + j] / full, 1.0) if full > 0 else 0.0
+            numbers[n + _N_DISABLED + j] = w[_SHUT + j]
         else:
-            ids[_I_MOVE + j] = 0 if viewer == side else UNKNOWN
-            numbers[_N_PP + j] = 0.0
-            numbers[_N_DISABLED + j] = 0.0
+            ids[i + _I_MOVE + j] = 0 if viewer == side else UNKNOWN
+            numbers[n + _N_PP + j] = 0.0
+            numbers[n + _N_DISABLED + j] = 0.0
 
 
 @kernel
-def _write_pokemon(s, k, viewer, side, index, ids, numbers, scratch):
+def _write_pokemon(s, k, viewer, side, index, ids, numbers, row, w):
     """One Pokémon's rows."""
+    i, n = row * _ID_COLUMNS, row * _NUMBER_COLUMNS
     base = side * at.SIDE
     one = base + at.PARTY + index * at.MON
     news = kn.news_of(side)
@@ -208,95 +218,105 @@ def _write_pokemon(s, k, viewer, side, index, ids, numbers, scratch):
     on_field = s[base + at.ACTIVE] == index
     hp, max_hp = int(s[one + at.M_HP]), int(s[one + at.M_MAX_HP])
     species = s[one + at.M_SPECIES]
-    _write_moves(s, k, viewer, side, index, ids, numbers, scratch)
-    ids[_I_STATUS] = _STATUS_ID[s[one + at.M_STATUS]]
-    ids[_I_BASE] = _SPECIES_ID[species]
+    _write_moves(s, k, viewer, side, index, ids, i, numbers, n, w)
+    ids[i + _I_STATUS] = _STATUS_ID[s[one + at.M_STATUS]]
+    ids[i + _I_BASE] = _SPECIES_ID[species]
     if on_field:
         species = k[news + kn.FORME]
-        ids[_I_LAST] = _MOVE_ID[k[news + kn.LAST_MOVE]]
-        ids[_I_PREPARING] = _MOVE_ID[k[news + kn.PREPARING]]
-        ids[_I_TYPE] = _TYPE_ID[s[base + at.TYPES]]
-        ids[_I_TYPE + 1] = _TYPE_ID[s[base + at.TYPES + 1]]
+        ids[i + _I_LAST] = _MOVE_ID[k[news + kn.LAST_MOVE]]
+        ids[i + _I_PREPARING] = _MOVE_ID[k[news + kn.PREPARING]]
+        ids[i + _I_TYPE] = _TYPE_ID[s[base + at.TYPES]]
+        ids[i + _I_TYPE + 1] = _TYPE_ID[s[base + at.TYPES + 1]]
     else:
-        ids[_I_LAST] = ids[_I_PREPARING] = 0
-        ids[_I_TYPE] = _TYPE_ID[tb.SPECIES_TABLE[species, 0]]
-        ids[_I_TYPE + 1] = _TYPE_ID[tb.SPECIES_TABLE[species, 1]]
-    ids[_I_SPECIES] = _SPECIES_ID[species]
-    numbers[_N_HP] = hp / max_hp if own else shown_percent(hp, max_hp) / 100
-    numbers[_N_FAINTED] = 1.0 if hp == 0 else 0.0
-    numbers[_N_ACTIVE] = 1.0 if on_field else 0.0
-    numbers[_N_TURNS] = min(k[news + kn.STATUS_TURNS + index], 16) / 16
-    numbers[_N_PRESENT] = 1.0
-    numbers[_N_REVEALED] = s[one + at.M_SEEN]
-    numbers[_N_KNOWN] = 1.0 if own else 0.0
-    numbers[_N_SELECTED] = 1.0
-    numbers[_N_LEVEL] = s[one + at.M_LEVEL] / 128
-    numbers[_N_MAX_HP] = max_hp / 1024 if own else 0.0
-    numbers[_N_STAT] = s[one + at.M_STATS] / 1024 if own else 0.0
-    numbers[_N_STAT + 1] = s[one + at.M_STATS + 1] / 1024 if own else 0.0
-    numbers[_N_STAT + 2] = s[one + at.M_STATS + 2] / 1024 if own else 0.0
-    numbers[_N_STAT + 3] = s[one + at.M_STATS + 4] / 1024 if own else 0.0
+        ids[i + _I_LAST] = ids[i + _I_PREPARING] = 0
+        ids[i + _I_TYPE] = _TYPE_ID[_TYPES[species, 0]]
+        ids[i + _I_TYPE + 1] = _TYPE_ID[_TYPES[species, 1]]
+    ids[i + _I_SPECIES] = _SPECIES_ID[species]
+    numbers[n + _N_HP] = hp / max_hp if own else shown_percent(hp, max_hp) / 100
+    numbers[n + _N_FAINTED] = 1.0 if hp == 0 else 0.0
+    numbers[n + _N_ACTIVE] = 1.0 if on_field else 0.0
+    numbers[n + _N_TURNS] = min(k[news + kn.STATUS_TURNS + index], 16) / 16
+    numbers[n + _N_PRESENT] = 1.0
+    numbers[n + _N_REVEALED] = s[one + at.M_SEEN]
+    numbers[n + _N_KNOWN] = 1.0 if own else 0.0
+    numbers[n + _N_SELECTED] = 1.0
+    numbers[n + _N_LEVEL] = s[one + at.M_LEVEL] / 128
+    numbers[n + _N_MAX_HP] = max_hp / 1024 if own else 0.0
+    numbers[n + _N_STAT] = s[one + at.M_STATS] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 1] = s[one + at.M_STATS + 1] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 2] = s[one + at.M_STATS + 2] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 3] = s[one + at.M_STATS + 4] / 1024 if own else 0.0
     for j in range(5):
-        numbers[_N_BASE + j] = _BASE[species, j]
+        numbers[n + _N_BASE + j] = _BASE[species, j]
 
 
 @kernel
-def _write_active(s, k, side, out):
+def _write_active(s, k, side, out, o):
     base = side * at.SIDE
     news = kn.news_of(side)
-    out[:] = 0.0
-    out[0] = 1.0
+    for j in range(_ACTIVE_COLUMNS):
+        out[o + j] = 0.0
+    out[o] = 1.0
     for j in range(7):
-        out[_A_BOOST + j] = s[base + at.BOOSTS + j] / 8
-    out[_A_RECHARGE] = k[news + kn.RECHARGING]
-    out[_A_TRANSFORMED] = k[news + kn.COPIED]
+        out[o + _A_BOOST + j] = s[base + at.BOOSTS + j] / 8
+    out[o + _A_RECHARGE] = k[news + kn.RECHARGING]
+    out[o + _A_TRANSFORMED] = k[news + kn.COPIED]
     fainted = s[base + at.PARTY + s[base + at.ACTIVE] * at.MON + at.M_HP] == 0
-    out[_A_FIRST] = 1.0 if k[news + kn.ACTED] == 0 and not fainted else 0.0
+    out[o + _A_FIRST] = 1.0 if k[news + kn.ACTED] == 0 and not fainted else 0.0
     for j in range(kn.NUM_BEGUN):
         begun = k[news + kn.BEGUN + j]
         if begun > 0:
-            out[_A_EFFECT[j]] = 0.5 + min(k[kn.TURN] + 1 - begun, 8) / 16
+            out[o + _A_EFFECT[j]] = 0.5 + min(k[kn.TURN] + 1 - begun, 8) / 16
 
 
 @kernel
-def bench_order(s, viewer, side, order):
-    """The bench as a viewer sees it: living first, then by rank; returns how many."""
+def bench_order(s, viewer, side, w):
+    """The bench as a viewer sees it, living first, then by rank; returns how many."""
     base = side * at.SIDE
     count = 0
-    for fainted in range(2):
-        for rank in range(s[base + at.TEAM_SIZE]):
-            for index in range(s[base + at.TEAM_SIZE]):
-                one = base + at.PARTY + index * at.MON
-                if s[one + at.M_RANK] != rank or index == s[base + at.ACTIVE]:
-                    continue
-                seen = viewer == side or s[one + at.M_SEEN] == 1
-                if seen and s[one + at.M_FAINTED] == fainted:
-                    order[count] = index
-                    count += 1
+    for index in range(s[base + at.TEAM_SIZE]):
+        one = base + at.PARTY + index * at.MON
+        if index == s[base + at.ACTIVE] or (viewer != side and s[one + at.M_SEEN] == 0):
+            continue
+        key = s[one + at.M_FAINTED] * at.TEAM + s[one + at.M_RANK]
+        j = ORDER + count
+        while j > ORDER:
+            other = base + at.PARTY + w[j - 1] * at.MON
+            if s[other + at.M_FAINTED] * at.TEAM + s[other + at.M_RANK] < key:
+                break
+            w[j] = w[j - 1]
+            j -= 1
+        w[j] = index
+        count += 1
     return count
 
 
 @kernel
-def write_entity(s, k, p, ids, numbers, actives, field, scratch):
-    """Seat p's observation; `scratch` is (5, 8) integers."""
-    order = scratch[4]
-    for which in range(2):
-        side = p if which == 0 else 1 - p
-        first = which * at.TEAM
-        active = s[side * at.SIDE + at.ACTIVE]
-        _write_pokemon(s, k, p, side, active, ids[first], numbers[first], scratch)
-        count = bench_order(s, p, side, order)
-        for j in range(count):
-            row = first + 1 + j
-            _write_pokemon(s, k, p, side, order[j], ids[row], numbers[row], scratch)
-        for row in range(first + 1 + count, first + at.TEAM):
-            ids[row, :] = 0
-            numbers[row, :] = 0.0
-        _write_active(s, k, side, actives[which])
-        place = _F_OWN if which == 0 else _F_FOE
-        size, left = s[side * at.SIDE + at.TEAM_SIZE], s[side * at.SIDE + at.LEFT]
-        field[place] = size / 8
-        field[place + 1] = (size - left) / 8
+def _write_side(s, k, p, which, ids, numbers, actives, field, w):
+    side = p if which == 0 else 1 - p
+    first = which * at.TEAM
+    base = side * at.SIDE
+    _write_pokemon(s, k, p, side, s[base + at.ACTIVE], ids, numbers, first, w)
+    count = bench_order(s, p, side, w)
+    for j in range(count):
+        _write_pokemon(s, k, p, side, w[ORDER + j], ids, numbers, first + 1 + j, w)
+    for row in range(first + 1 + count, first + at.TEAM):
+        for c in range(_ID_COLUMNS):
+            ids[row * _ID_COLUMNS + c] = 0
+        for c in range(_NUMBER_COLUMNS):
+            numbers[row * _NUMBER_COLUMNS + c] = 0.0
+    _write_active(s, k, side, actives, which * _ACTIVE_COLUMNS)
+    place = _F_OWN if which == 0 else _F_FOE
+    size = s[base + at.TEAM_SIZE]
+    field[place] = size / 8
+    field[place + 1] = (size - s[base + at.LEFT]) / 8
+
+
+@kernel
+def write_entity(s, k, p, ids, numbers, actives, field, w):
+    """Seat p's observation; `w` are SCRATCH numbers to work with."""
+    _write_side(s, k, p, 0, ids, numbers, actives, field, w)
+    _write_side(s, k, p, 1, ids, numbers, actives, field, w)
     turn = s[at.TURN]
     field[_F_TURN] = min(turn, 32) / 32
     field[_F_TURN + 1] = min(turn, 1024) / 1024

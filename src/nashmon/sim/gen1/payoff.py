@@ -9,7 +9,7 @@ from nashmon.core.errors import UnsupportedError
 from nashmon.core.rewards import EventReward, PotentialReward, Reward
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.jit import kernel
-from nashmon.sim.gen1.observe import bench_order, shown_percent
+from nashmon.sim.gen1.observe import ORDER, bench_order, shown_percent
 
 OUTCOME_ONLY, EVENTS, POTENTIAL = 0, 1, 2
 KIND, WIN, LOSS, HP, STATUS, FAINT, SHAPING = range(7)  # coefficients
@@ -56,13 +56,13 @@ def _ailing(s, side, index):
 
 
 @kernel
-def _suffered(s, viewer, side, order):
+def _suffered(s, viewer, side, w):
     """HP lost, fainted and statused of a side, in HP as its foe sees it."""
     base = side * at.SIDE
     lost, statused = 0.0, 0
-    count = bench_order(s, viewer, side, order)
+    count = bench_order(s, viewer, side, w)
     for j in range(count + 1):
-        index = s[base + at.ACTIVE] if j == 0 else order[j - 1]
+        index = s[base + at.ACTIVE] if j == 0 else w[ORDER + j - 1]
         one = base + at.PARTY + index * at.MON
         hp, full = int(s[one + at.M_HP]), int(s[one + at.M_MAX_HP])
         lost += 1.0 - shown_percent(hp, full) / 100
@@ -72,9 +72,9 @@ def _suffered(s, viewer, side, order):
 
 
 @kernel
-def _potential(s, c, p, order):
-    own_lost, own_fainted, own_ill = _suffered(s, p, p, order)
-    foe_lost, foe_fainted, foe_ill = _suffered(s, p, 1 - p, order)
+def _potential(s, c, p, w):
+    own_lost, own_fainted, own_ill = _suffered(s, p, p, w)
+    foe_lost, foe_fainted, foe_ill = _suffered(s, p, 1 - p, w)
     return (
         c[HP] * (foe_lost - own_lost)
         + c[FAINT] * (foe_fainted - own_fainted)
@@ -109,24 +109,24 @@ def _events(s, c, m, p):
 
 
 @kernel
-def reward_since(s, c, m, p, won, order):
+def reward_since(s, c, m, p, won, w):
     """The reward since the seat's previous decision; `won` is 1, −1 or 0."""
     value = c[WIN] if won > 0 else c[LOSS] if won < 0 else 0.0
     if m[ASKED] == 0:
         return 0.0
     if c[KIND] == POTENTIAL:
-        value += c[SHAPING] * (_potential(s, c, p, order) - m[PHI])
+        value += c[SHAPING] * (_potential(s, c, p, w) - m[PHI])
     elif c[KIND] == EVENTS:
         value += c[SHAPING] * _events(s, c, m, p)
     return value
 
 
 @kernel
-def remember(s, c, m, p, order):
+def remember(s, c, m, p, w):
     """Keep what the next reward of this seat is measured against."""
     m[ASKED] = 1
     if c[KIND] == POTENTIAL:
-        m[PHI] = _potential(s, c, p, order)
+        m[PHI] = _potential(s, c, p, w)
     elif c[KIND] == EVENTS:
         foe = 1 - p
         active = s[foe * at.SIDE + at.ACTIVE]

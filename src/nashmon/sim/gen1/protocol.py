@@ -74,7 +74,7 @@ _FIXED = {
 
 def read_events(log: NDArray[np.int16]) -> Iterator[Event]:
     """The events of one battle's buffer."""
-    count = int(log[0])
+    count = int(log[ev.COUNT])
     rows = log[ev.START : ev.START + count * ev.WIDTH].reshape(count, ev.WIDTH)
     yield from map(tuple, rows.tolist())
 

@@ -14,7 +14,7 @@ from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.effects import alive, hurt, locked, mon, reset_active, semi_locked
 from nashmon.sim.gen1.events import emit
 from nashmon.sim.gen1.jit import helper, kernel
-from nashmon.sim.gen1.legal import chosen_slot, must_fight, must_struggle
+from nashmon.sim.gen1.legal import chosen_slot, chosen_target, must_fight, must_struggle
 from nashmon.sim.gen1.moves import run_move
 from nashmon.sim.gen1.rng import roll
 
@@ -464,8 +464,9 @@ def _act(s, r, lg, p, target):
 
 
 @kernel
-def advance(s, r, lg, action0, action1, target0, target1):
-    """One step of a battle.  `target` is the Pokémon switched to, −1 for a move or nothing."""
+def advance(s, r, lg, action0, action1):
+    """One step of a battle with two legal actions, −1 for a seat that is not asked."""
+    target0, target1 = chosen_target(s, 0, action0), chosen_target(s, 1, action1)
     emit(lg, ev.E_TURN_START, 0, 0, 0, 0, 0)
     if s[at.REQUEST] != at.MOVE:
         _replace(s, r, lg, target0, target1)

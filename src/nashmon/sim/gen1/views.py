@@ -15,16 +15,21 @@ from nashmon.core.state import (
     UniversalSide,
     UniversalState,
 )
+from nashmon.sim.gen1 import calls
 from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
-from nashmon.sim.gen1.effects import locked
-from nashmon.sim.gen1.observe import EFFECTS, bench_order, forced_move, gather_moves, shown_percent
+from nashmon.sim.gen1.observe import EFFECTS, ORDER, SCRATCH
+from nashmon.sim.gen1.protocol import percent
 from nashmon.sim.gen1.setup import Gen1Team
 
 Row = NDArray[np.int16]
 _PHASES: dict[int, Phase] = {at.MOVE: "move", at.SWITCH: "switch", at.WAIT: "wait"}
 _STAT_NAMES = ("atk", "def", "spa", "spd", "spe")
+
+
+def _news(side: int) -> int:
+    return kn.NEWS + side * kn.NEWS_SIZE
 
 
 class BattleView:
@@ -37,7 +42,7 @@ class BattleView:
         self._s = state
         self._k = know
         self._teams = teams
-        self._scratch = np.zeros((5, 8), np.int64)
+        self._scratch = np.zeros(SCRATCH, np.int64)
 
     def state(self, seat: int) -> UniversalState:
         """What the player in this seat knows."""
@@ -55,7 +60,7 @@ class BattleView:
             weather_turns=0,
             fields=(),
             force_switch=(request == at.SWITCH,),
-            trapped=(request == at.MOVE and bool(locked(s, seat)),),
+            trapped=(request == at.MOVE and bool(calls.is_locked(s, seat)),),
             maybe_trapped=(False,),
             can_gimmick=(None,),
             reviving=False,
@@ -63,9 +68,8 @@ class BattleView:
 
     def _side(self, viewer: int, side: int) -> UniversalSide:
         s, base = self._s, side * at.SIDE
-        order = self._scratch[4]
-        count = bench_order(s, viewer, side, order)
-        bench = order[:count].tolist()
+        count = calls.bench_order(s, viewer, side, self._scratch)
+        bench = self._scratch[ORDER : ORDER + count].tolist()
         size, left = int(s[base + at.TEAM_SIZE]), int(s[base + at.LEFT])
         return UniversalSide(
             active=(self._pokemon(viewer, side, int(s[base + at.ACTIVE])),),
@@ -86,7 +90,7 @@ class BattleView:
         own = viewer == side
         hp, max_hp = int(s[one + at.M_HP]), int(s[one + at.M_MAX_HP])
         species = int(s[one + at.M_SPECIES])
-        forme = int(k[kn.news_of(side) + kn.FORME]) if active else species
+        forme = int(k[_news(side) + kn.FORME]) if active else species
         types = s[base + at.TYPES : base + at.TYPES + 2] if active else tb.SPECIES_TABLE[species]
         status = int(s[one + at.M_STATUS])
         stats = tuple(s[one + at.M_STATS : one + at.M_STATS + 5].tolist())
@@ -96,12 +100,12 @@ class BattleView:
             ident=self._teams[side].names[index],
             level=int(s[one + at.M_LEVEL]),
             gender=self._teams[side].genders[index],
-            hp_fraction=hp / max_hp if own else int(shown_percent(hp, max_hp)) / 100,
+            hp_fraction=hp / max_hp if own else percent(hp, max_hp) / 100,
             hp=hp if own else None,
             max_hp=max_hp if own else None,
             fainted=hp == 0,
             status=STATUSES[status - 1] if status else None,
-            status_turns=int(k[kn.news_of(side) + kn.STATUS_TURNS + index]),
+            status_turns=int(k[_news(side) + kn.STATUS_TURNS + index]),
             types=tuple(tb.TYPE_IDS[int(kind)] for kind in types[:2] if kind),
             tera_type=None,
             terastallized=False,
@@ -116,16 +120,16 @@ class BattleView:
         )
 
     def _moves(self, viewer: int, side: int, index: int) -> tuple[UniversalMove, ...]:
-        moves, pp, full, shut, _ = self._scratch
-        count = gather_moves(self._s, self._k, viewer, side, index, moves, pp, full, shut)
+        count = calls.gather_moves(self._s, self._k, viewer, side, index, self._scratch)
+        moves, pp, full, shut, _ = self._scratch.reshape(5, 8).tolist()
         return tuple(
-            UniversalMove(tb.MOVE_IDS[moves[j]], int(pp[j]), int(full[j]), bool(shut[j]))
+            UniversalMove(tb.MOVE_IDS[moves[j]], pp[j], full[j], bool(shut[j]))
             for j in range(count)
         )
 
     def _passing(self, side: int, fainted: bool) -> dict[str, Any]:
         """Facts that only a Pokémon on the field has."""
-        s, k, base, news = self._s, self._k, side * at.SIDE, kn.news_of(side)
+        s, k, base, news = self._s, self._k, side * at.SIDE, _news(side)
         turn = int(k[kn.TURN])
         begun = [(name, int(k[news + kn.BEGUN + j])) for j, name in enumerate(EFFECTS)]
         last, charging = int(k[news + kn.LAST_MOVE]), int(k[news + kn.PREPARING])
@@ -182,7 +186,7 @@ class BattleView:
     def _offer(self, seat: int) -> dict[str, Any]:
         s, base = self._s, seat * at.SIDE
         offer: dict[str, Any] = {"moves": self._offered_moves(seat)}
-        if locked(s, seat):
+        if calls.is_locked(s, seat):
             offer["trapped"] = True
         elif s[base + at.MAYBE_LOCKED]:
             offer["maybeLocked"] = True
@@ -190,12 +194,12 @@ class BattleView:
 
     def _offered_moves(self, seat: int) -> list[dict[str, Any]]:
         s, base = self._s, seat * at.SIDE
-        only = int(forced_move(s, seat))
+        only = int(calls.forced_move(s, seat))
         if only:
             return [{"move": tb.MOVE_NAMES[only], "id": tb.MOVE_IDS[only]}]
-        if locked(s, seat):
+        if calls.is_locked(s, seat):
             return [{"move": "Recharge", "id": "recharge"}]
-        if kn.shows_moves(s, seat):
+        if calls.shows_moves(s, seat):
             return [self._slot(seat, slot) for slot in range(int(s[base + at.SLOTS]))]
         status = int(s[base + at.PARTY + int(s[base + at.ACTIVE]) * at.MON + at.M_STATUS])
         held = s[base + at.TRAPPED] and not s[base + at.MAYBE_LOCKED]
@@ -211,7 +215,7 @@ class BattleView:
             "move": tb.MOVE_NAMES[move],
             "id": tb.MOVE_IDS[move],
             "pp": pp,
-            "maxpp": int(kn.full_pp(s, seat, slot)),
+            "maxpp": int(calls.full_pp(s, seat, slot)),
             "target": tb.DEX.moves[tb.MOVE_IDS[move]].target,
             "disabled": pp <= 0 or bool(int(s[base + at.DISABLED]) >> slot & 1),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
 import multiprocessing
@@ -211,6 +212,10 @@ def _serve(
     connection: Connection, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
 ) -> None:
     """Worker process: obey commands until the pipe closes."""
+    # States live for a turn or two and form no cycles: the default thresholds would traverse
+    # the whole heap thousands of times a second for nothing.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     block = shared_arrays(layout, memory)
     lane: Lane | None = None
     try:

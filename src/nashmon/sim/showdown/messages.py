@@ -68,8 +68,11 @@ class BattleUpdate:
     failure: BattleFailure | None = None
 
 
-def parse_update(row: Sequence[Any]) -> BattleUpdate:
-    """Read one row of the bridge's answer."""
+Entries = list[list[dict[str, Any]]]  # per seat the Pokémon of its last request
+
+
+def parse_update(row: Sequence[Any], entries: Entries) -> BattleUpdate:
+    """Read one row of the bridge's answer; `entries` of its battle are brought up to date."""
     if len(row) == 2:
         failure = BattleFailure(row[1]["message"], row[1]["inputLog"])
         return BattleUpdate(id=row[0], failure=failure, lines=([], []))
@@ -80,9 +83,20 @@ def parse_update(row: Sequence[Any]) -> BattleUpdate:
         ended,
         winner,
         (text_1.split("\n") if text_1 else [], text_2.split("\n") if text_2 else []),
-        (request_1, request_2),
+        (_request(request_1, entries, 0), _request(request_2, entries, 1)),
         (error_1, error_2),
     )
+
+
+def _request(sent: list[Any] | None, entries: Entries, seat: int) -> dict[str, Any] | None:
+    """A whole request: a number stands for the Pokémon at that place of the request before."""
+    if sent is None:
+        return None
+    request: dict[str, Any] = sent[0]
+    before = entries[seat]
+    team = [before[item] if item.__class__ is int else item for item in sent[1]]
+    request["side"]["pokemon"] = entries[seat] = team
+    return request
 
 
 def seed_text(seed: BattleSeed) -> str:

@@ -21,6 +21,7 @@ from nashmon.sim.showdown.messages import (
     BattleStart,
     BattleUpdate,
     Choice,
+    Entries,
     parse_update,
 )
 from nashmon.sim.showdown.node import find_node
@@ -68,6 +69,7 @@ class ShowdownProcess:
 
     _running: dict[int, BattleStart]
     _choices: dict[int, Choice]  # the last of each running battle
+    _entries: dict[int, Entries]  # what the numbers in a battle's requests stand for
     _starting: list[int]  # battles of a start that has not been answered
     _pending: str | None  # the command whose answer has not been received
     _ended: str | None  # why the child can no longer be used
@@ -109,7 +111,8 @@ class ShowdownProcess:
 
     def receive(self) -> dict[int, BattleUpdate]:
         """The updates that answer the last `send_start` or `send_choose`, by battle id."""
-        updates = {row[0]: parse_update(row) for row in self._receive()}
+        known = self._entries
+        updates = {row[0]: parse_update(row, known[row[0]]) for row in self._receive()}
         self._forget([u.id for u in updates.values() if u.ended or u.failure is not None])
         return updates
 
@@ -169,6 +172,7 @@ class ShowdownProcess:
         self._child = Child(self._command)
         self._running = {}
         self._choices = {}
+        self._entries = {}
         self._starting = []
         self._pending = None
         self._ended = None
@@ -195,6 +199,7 @@ class ShowdownProcess:
             self._forget(starting)  # a refused start has started none of its battles
             error = answer["error"]
             raise _ERRORS.get(error["kind"], SimulatorError)(error["message"])
+        self._entries.update((battle_id, [[], []]) for battle_id in starting)
         return answer["ok"]
 
     def _guard(self, action: Callable[[], _T]) -> _T:

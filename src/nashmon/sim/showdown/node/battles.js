@@ -20,18 +20,45 @@ class Match {
     this.lines = ['', '']; // each line begins with a line break
     this.requests = ['null', 'null']; // JSON text
     this.errors = [null, null];
+    this.muted = false; // while choices are only tried
+    this.entries = [[], []]; // JSON text of each seat's Pokémon as last sent
     this.receive = this.receive.bind(this);
+  }
+
+  /**
+   * Send a seat's requests as objects: a Pokémon that did not change since the last request is only
+   * the number of its place there, which spares most of the text.
+   */
+  shorten(seat) {
+    const match = this;
+    const side = this.battle.sides[seat];
+    side.emitRequest = function (update = this.activeRequest, updatedRequest = false) {
+      if (updatedRequest) this.activeRequest.update = true;
+      if (!match.muted) match.requests[seat] = match.requestText(seat, update);
+      this.activeRequest = update;
+    };
+  }
+
+  requestText(seat, request) {
+    const before = this.entries[seat];
+    const texts = request.side.pokemon.map(entry => JSON.stringify(entry));
+    this.entries[seat] = texts;
+    const pokemon = texts.map(text => {
+      const place = before.indexOf(text);
+      return place < 0 ? text : place;
+    });
+    const rest = JSON.stringify({...request, side: {name: request.side.name, id: request.side.id}});
+    return `[${rest},[${pokemon.join()}]]`;
   }
 
   receive(type, data) {
     if (type === 'update') {
       this.splitLines(data);
     } else if (type === 'sideupdate') {
-      // "p1\n|request|{…}", "p1\n|error|…" or a line that only this player sees
+      // "p1\n|error|…" or a line that only this player sees
       const seat = data.charCodeAt(1) - 49;
       const text = data.slice(3);
-      if (text.startsWith('|request|')) this.requests[seat] = text.slice(9);
-      else if (text.startsWith('|error|')) this.errors[seat] = text.slice(7);
+      if (text.startsWith('|error|')) this.errors[seat] = text.slice(7);
       else this.addLine(seat, text);
     }
   }
@@ -165,6 +192,7 @@ module.exports = showdown => {
         else options.team = teams[seat];
         match.battle.setPlayer(slot, options);
       });
+      SEATS.forEach((slot, seat) => match.shorten(seat));
       if (openSheets) match.battle.showOpenTeamSheets();
     });
   }
@@ -179,7 +207,8 @@ module.exports = showdown => {
 
   /** Which of the choices the simulator would accept now; the battle is as before afterwards. */
   function audit({id, seat, choices}) {
-    const {battle} = find(id);
+    const match = find(id);
+    const {battle} = match;
     const side = battle.sides[seat];
     const {choice, activeRequest} = side;
     const {send} = battle;
@@ -200,6 +229,7 @@ module.exports = showdown => {
     };
     const accepted = [];
     battle.send = () => {};
+    match.muted = true;
     try {
       for (const text of choices) {
         restore();
@@ -210,6 +240,7 @@ module.exports = showdown => {
       restore();
       side.activeRequest = activeRequest;
       battle.send = send;
+      match.muted = false;
     }
     if (before !== [battle.log.length, battle.prng.getSeed(), battle.inputLog.length].join()) {
       throw new Error(`auditing battle ${id} changed it`);
