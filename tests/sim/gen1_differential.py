@@ -16,16 +16,16 @@ from nashmon.core.actions import action_space
 from nashmon.core.formats import get_format
 from nashmon.core.state import UniversalState
 from nashmon.observe.entity import EntitySpace
+from nashmon.sim.gen1 import calls
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
-from nashmon.sim.gen1.legal import NUM_ACTIONS, chosen_target, write_mask
-from nashmon.sim.gen1.observe import write_entity
+from nashmon.sim.gen1.legal import NUM_ACTIONS
+from nashmon.sim.gen1.observe import SCRATCH
 from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value, seed_words
 from nashmon.sim.gen1.setup import read_team, write_start
-from nashmon.sim.gen1.turn import advance, start
 from nashmon.sim.gen1.views import BattleView
 from nashmon.sim.make import default_teams
 from nashmon.sim.showdown.install import find_showdown
@@ -35,7 +35,6 @@ from nashmon.sim.tracker import Tracker
 HERE = Path(__file__).parent
 FORMAT = "gen1ou"
 OBSERVATION = ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
-LOG_LENGTH = ev.START + 400 * ev.WIDTH
 
 
 @dataclass(frozen=True)
@@ -110,25 +109,24 @@ class EngineBattle:
         self.narrator = Narrator((first, second))
         self.state = np.zeros((1, at.ROW), np.int16)
         self.seeds = np.array([seed_value(job.seed)], np.uint64)
-        self.log = np.zeros((1, LOG_LENGTH), np.int16)
+        self.log = ev.new_log(400)[None]
         write_start(self.state[0], first, second)
         self.know = kn.new_knowledge(1)
-        kn.begin_knowledge(self.know[0], self.state[0])
+        calls.begin_knowledge(self.know[0], self.state[0])
         self.view = BattleView(job.format, self.state[0], self.know[0], (first, second))
         self.space = EntitySpace(get_format(job.format))
         self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
         self.clear()
-        start(self.state[0], self.seeds, self.log[0])
-        kn.update_knowledge(self.know[0], self.state[0], self.log[0])
+        calls.start(self.state[0], self.seeds, self.log[0])
+        calls.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def clear(self) -> None:
-        self.log[0, 0], self.log[0, 1] = 0, -1
+        self.log[0, ev.COUNT], self.log[0, ev.LAST_MOVE] = 0, -1
 
     def step(self, actions: list[int]) -> None:
         self.clear()
-        targets = [chosen_target(self.state[0], p, actions[p]) for p in (0, 1)]
-        advance(self.state[0], self.seeds, self.log[0], *actions, *targets)
-        kn.update_knowledge(self.know[0], self.state[0], self.log[0])
+        calls.advance(self.state[0], self.seeds, self.log[0], *actions)
+        calls.update_knowledge(self.know[0], self.state[0], self.log[0])
 
     def views(self) -> dict[str, list[str]]:
         lines = list(self.narrator.lines(read_events(self.log[0])))
@@ -140,7 +138,7 @@ class EngineBattle:
 
     def mask(self, seat: int) -> np.ndarray:
         mask = np.zeros(NUM_ACTIONS, bool)
-        write_mask(self.state[0], seat, mask)
+        calls.write_mask(self.state[0], seat, mask.view(np.uint8))
         return mask
 
     def knowledge_difference(self, step: dict[str, Any]) -> str | None:
@@ -171,7 +169,8 @@ class EngineBattle:
         wanted, made = self.space.allocate(1), self.space.allocate(1)
         self.space.encoder().write(expected, wanted, 0)
         arrays = [made[name][0] for name in OBSERVATION]
-        write_entity(self.state[0], self.know[0], seat, *arrays, np.zeros((5, 8), np.int64))
+        scratch = np.zeros(SCRATCH, np.int64)
+        calls.write_entity(self.state[0], self.know[0], seat, *arrays, scratch)
         for name, array in wanted.items():
             if not np.array_equal(array, made[name]):
                 return f"{name} at {np.argwhere(array != made[name]).tolist()}"

@@ -21,9 +21,9 @@ from nashmon.sim.arrays import local_arrays, step_layout
 from nashmon.sim.base import Step, check_actions
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.jit import is_compiled
-from nashmon.sim.gen1.kernels import LOG_LENGTH, Out, Rows, show_row, start_row, step_rows
+from nashmon.sim.gen1.kernels import LOG_LENGTH, Out, Rows, show_row, start_rows, step_rows
 from nashmon.sim.gen1.knowledge import KNOW
-from nashmon.sim.gen1.observe import check_columns
+from nashmon.sim.gen1.observe import ID_BLOCK, NUMBER_BLOCK, check_columns
 from nashmon.sim.gen1.payoff import MEMORY, coefficients
 from nashmon.sim.gen1.protocol import Event, Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value
@@ -89,6 +89,7 @@ class Gen1Battles:
         self._rows = self._make_rows()
         self._out = self._make_out()
         self._teams: list[tuple[Gen1Team, Gen1Team] | None] = [None] * num_battles
+        self._known_teams: dict[str, Gen1Team] = {}
         self._encoders: dict[tuple[int, int], Any] = {}
         self._history: list[list[Event]] = [[] for _ in range(num_battles)]
         self._finished: dict[int, list[str]] = {}
@@ -104,6 +105,8 @@ class Gen1Battles:
             np.zeros((watched, KNOW), np.int16),
             np.zeros((count, 2, MEMORY), np.float64),
             np.zeros((count if kept else 0, LOG_LENGTH), np.int16),
+            np.zeros((count if self._by_kernel else 0, 2 * ID_BLOCK), np.int16),
+            np.zeros((count if self._by_kernel else 0, 2 * NUMBER_BLOCK), np.float32),
         )
 
     def _make_out(self) -> Out:
@@ -131,8 +134,7 @@ class Gen1Battles:
         self._seed = seed
         for name in ("ended", "truncated", "outcome", "rewards", "episodes"):
             self._arrays[name][:] = 0
-        for row in range(self.num_battles):
-            self._start(row)
+        self._start(np.arange(self.num_battles))
         return self._arrays.step()
 
     def step(self, actions: NDArray[np.integer[Any]]) -> Step:
@@ -144,8 +146,8 @@ class Gen1Battles:
         self._run(given)
         if self._config.keep_logs:
             self._keep(np.flatnonzero((given >= 0).any(axis=1)).tolist())
-        for row in np.flatnonzero(self._out.ended).tolist():
-            self._finish(row)
+        if self._out.ended.any():
+            self._restart(np.flatnonzero(self._out.ended))
         if not self._by_kernel and self._config.observation:
             self._encode(np.flatnonzero((given >= 0).any(axis=1)).tolist())
         return self._arrays.step()
@@ -163,42 +165,50 @@ class Gen1Battles:
         for part in parts:
             part.result()
 
-    def _start(self, row: int) -> None:
+    def _start(self, rows: NDArray[np.int64]) -> None:
         assert self._seed is not None
-        episode = int(self._arrays["episodes"][row])
-        packed, words = battle_setup(self._config.teams, self._seed, row, episode)
-        first, second = (self._read(team) for team in packed)
-        self._teams[row] = (first, second)
-        write_start(self._rows.state[row], first, second)
-        self._rows.seeds[row] = seed_value(words)
-        start_row(self._rows, self._out, self._coefficients, row)
+        state, seeds = self._rows.state, self._rows.seeds
+        for row in rows.tolist():
+            episode = int(self._arrays["episodes"][row])
+            packed, words = battle_setup(self._config.teams, self._seed, row, episode)
+            first, second = self._read(packed[0]), self._read(packed[1])
+            self._teams[row] = (first, second)
+            write_start(state[row], first, second)
+            seeds[row] = seed_value(words)
+        start_rows(self._rows, self._out, self._coefficients, rows)
         if self._config.keep_logs:
-            self._history[row] = []
-            self._keep([row])
+            for row in rows.tolist():
+                self._history[row] = []
+            self._keep(rows.tolist())
         if not self._by_kernel and self._config.observation:
-            for seat in (0, 1):
-                self._encoders[row, seat] = self._space.encoder()
-            self._encode([row])
+            for row in rows.tolist():
+                for seat in (0, 1):
+                    self._encoders[row, seat] = self._space.encoder()
+            self._encode(rows.tolist())
 
     def _read(self, packed: str | None) -> Gen1Team:
         if packed is None:
             raise TeamError(
                 f"{self.format_id}: the Gen 1 engine needs teams; random teams are made by Showdown"
             )
-        team = read_team(packed)
-        if self._config.check_teams:
-            check_team(self.format_id, team)
+        team = self._known_teams.get(packed)
+        if team is None:
+            team = read_team(packed)
+            if self._config.check_teams:
+                check_team(self.format_id, team)
+            self._known_teams[packed] = team
         return team
 
     def _keep(self, rows: Sequence[int]) -> None:
         for row in rows:
             self._history[row].extend(read_events(self._rows.logs[row]))
 
-    def _finish(self, row: int) -> None:
+    def _restart(self, rows: NDArray[np.int64]) -> None:
         if self._config.keep_logs:
-            self._finished[row] = self._lines(row)
-        self._arrays["episodes"][row] += 1
-        self._start(row)
+            for row in rows.tolist():
+                self._finished[row] = self._lines(row)
+        self._arrays["episodes"][rows] += 1
+        self._start(rows)
 
     def _lines(self, row: int) -> list[str]:
         teams = self._team_pair(row)

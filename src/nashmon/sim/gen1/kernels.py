@@ -1,7 +1,8 @@
 """The loops over battles; everything else works on one battle's row.
 
 `rows` are the engine's own arrays: state (battles, ROW), seeds (battles,), knowledge (battles,
-KNOW), memory (battles, 2, MEMORY), logs (battles, length).  `out` are the arrays of a `Step`.
+KNOW), memory (battles, 2, MEMORY), logs (battles, length), and what each seat was last shown of the
+twelve Pokémon.  `out` are the arrays of a `Step`, which callers may overwrite.
 Without logs the events of a step are passed through a spare one, or, with no knowledge either, not
 made at all.
 """
@@ -16,9 +17,16 @@ from numpy.typing import NDArray
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.events import COUNT, LAST_MOVE, ROOM, START, WIDTH
 from nashmon.sim.gen1.jit import keep_alive, kernel, pointer
-from nashmon.sim.gen1.knowledge import KNOW, begin_knowledge, update_knowledge
+from nashmon.sim.gen1.knowledge import KNOW, begin_knowledge, forget_shown, update_knowledge
 from nashmon.sim.gen1.legal import write_mask
-from nashmon.sim.gen1.observe import SCRATCH, write_entity
+from nashmon.sim.gen1.observe import (
+    ACTIVE_BLOCK,
+    FIELD_BLOCK,
+    ID_BLOCK,
+    NUMBER_BLOCK,
+    SCRATCH,
+    write_entity,
+)
 from nashmon.sim.gen1.payoff import MEMORY, remember, reward_since
 from nashmon.sim.gen1.turn import advance, start
 
@@ -31,6 +39,8 @@ class Rows(NamedTuple):
     know: NDArray[np.int16]
     memory: NDArray[np.float64]
     logs: NDArray[np.int16]
+    ids: NDArray[np.int16]
+    numbers: NDArray[np.float32]
 
 
 class Out(NamedTuple):
@@ -84,16 +94,23 @@ def _show(rows, out, w, n):
         asked = s[at.REQUEST + p] != at.WAIT
         out.acting[n, p] = asked
         if asked and out.ids.shape[0] > 0:
-            write_entity(
-                s,
-                pointer(rows.know, n * KNOW),
-                p,
-                pointer(out.ids, seat * out.ids.shape[2] * out.ids.shape[3]),
-                pointer(out.numbers, seat * out.numbers.shape[2] * out.numbers.shape[3]),
-                pointer(out.actives, seat * out.actives.shape[2] * out.actives.shape[3]),
-                pointer(out.field, seat * out.field.shape[2]),
-                w,
-            )
+            _observe(rows, out, s, p, w, n)
+
+
+@kernel
+def _observe(rows, out, s, p, w, n):
+    seat = 2 * n + p
+    ids, numbers = pointer(rows.ids, seat * ID_BLOCK), pointer(rows.numbers, seat * NUMBER_BLOCK)
+    actives, field = (
+        pointer(out.actives, seat * ACTIVE_BLOCK),
+        pointer(out.field, seat * FIELD_BLOCK),
+    )
+    write_entity(s, pointer(rows.know, n * KNOW), p, ids, numbers, actives, field, w)
+    shown_ids, shown = pointer(out.ids, seat * ID_BLOCK), pointer(out.numbers, seat * NUMBER_BLOCK)
+    for j in range(ID_BLOCK):
+        shown_ids[j] = ids[j]
+    for j in range(NUMBER_BLOCK):
+        shown[j] = numbers[j]
 
 
 @kernel
@@ -152,20 +169,23 @@ def step_rows(rows, out, coefficients, turn_limit, actions, first, last):
 
 
 @kernel
-def start_row(rows, out, coefficients, n):
-    """Begin battle n, whose state holds two teams."""
+def start_rows(rows, out, coefficients, which):
+    """Begin the battles of some rows, whose states hold two teams."""
     scratch = np.zeros(SCRATCH, np.int64)
     spare = _spare_log(rows)
-    s = pointer(rows.state, n * at.ROW)
-    log = _clean_log(rows, spare, n)
-    rows.memory[n, :, :] = 0.0
     watched = rows.know.shape[0] > 0
-    if watched:
-        begin_knowledge(pointer(rows.know, n * KNOW), s)
-    start(s, pointer(rows.seeds, n), log)
-    if watched:
-        update_knowledge(pointer(rows.know, n * KNOW), s, log)
-    _ask(rows, out, pointer(coefficients, 0), pointer(scratch, 0), n)
+    for n in which:
+        s = pointer(rows.state, n * at.ROW)
+        log = _clean_log(rows, spare, n)
+        for p in range(2):
+            for j in range(MEMORY):
+                rows.memory[n, p, j] = 0.0
+        if watched:
+            begin_knowledge(pointer(rows.know, n * KNOW), s)
+        start(s, pointer(rows.seeds, n), log)
+        if watched:
+            update_knowledge(pointer(rows.know, n * KNOW), s, log)
+        _ask(rows, out, pointer(coefficients, 0), pointer(scratch, 0), n)
     keep_alive(scratch, spare)
 
 
@@ -173,5 +193,7 @@ def start_row(rows, out, coefficients, n):
 def show_row(rows, out, n):
     """Write what battle n looks like, without touching it."""
     scratch = np.zeros(SCRATCH, np.int64)
+    if rows.know.shape[0] > 0:
+        forget_shown(pointer(rows.know, n * KNOW))
     _show(rows, out, pointer(scratch, 0), n)
     keep_alive(scratch, scratch)

@@ -24,7 +24,8 @@ _COPIED_PP = 5
 
 # Facts of a side that both players know.
 TURN = 0  # of the whole battle
-NEWS = 1  # start of side 0
+STALE = 1  # by viewer and side: 1 when who is on the bench, or how it is, has changed
+NEWS = 5  # start of side 0
 STATUS_TURNS = 0  # six
 LAST_MOVE = 6
 ACTED = 7
@@ -234,6 +235,12 @@ def _on_end(k, s, side, effect):
             k[news + DISABLED_MOVE] = 0
 
 
+@helper
+def _benches_change(k, side):
+    k[STALE + side] = 1
+    k[STALE + 2 + side] = 1
+
+
 @kernel
 def _take(k, s, kind, side, a, b, c):
     news = news_of(side) if side >= 0 else NEWS
@@ -244,6 +251,7 @@ def _take(k, s, kind, side, a, b, c):
         if b == at.TOX and c == ev.BY_STATUS and a > 0:
             k[turns] += 1
     elif kind == ev.E_SWITCH:
+        _benches_change(k, side)
         k[news + FORME] = s[side * at.SIDE + at.PARTY + a * at.MON + at.M_SPECIES]
         _leave_field(k, s, side)
         if c == at.TOX:
@@ -268,6 +276,7 @@ def _take(k, s, kind, side, a, b, c):
     elif kind == ev.E_TRANSFORM:
         _on_transform(k, side)
     elif kind == ev.E_FAINT:
+        _benches_change(k, side)
         k[turns] = 0
         _leave_field(k, s, side)
     elif kind == ev.E_TURN:
@@ -320,10 +329,18 @@ def _read_request(k, s, p):
 
 
 @kernel
+def forget_shown(k):
+    """Nothing that was written for this battle may be reused."""
+    for c in range(4):
+        k[STALE + c] = 1
+
+
+@kernel
 def begin_knowledge(k, s):
     """A new battle: each player knows its own team."""
     for c in range(KNOW):
         k[c] = 0
+    forget_shown(k)
     for p in range(2):
         book = book_of(p, p)
         for j in range(s[p * at.SIDE + at.TEAM_SIZE]):

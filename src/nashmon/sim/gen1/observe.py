@@ -69,6 +69,8 @@ _A_EFFECT = np.array([_SPEC["active_numbers"].column(f"volatile_{name}") for nam
 _ID_COLUMNS, _NUMBER_COLUMNS, _ACTIVE_COLUMNS = (
     len(_SPEC[name].columns) for name in ("pokemon_ids", "pokemon_numbers", "active_numbers")
 )
+ID_BLOCK, NUMBER_BLOCK = 2 * at.TEAM * _ID_COLUMNS, 2 * at.TEAM * _NUMBER_COLUMNS
+ACTIVE_BLOCK, FIELD_BLOCK = 2 * _ACTIVE_COLUMNS, len(_SPEC["field"].columns)
 _TYPES = tb.SPECIES_TABLE
 # Columns of `field`.
 _F_TURN, _F_FORCED, _F_TRAPPED, _F_OWN, _F_FOE, _F_MOVE, _F_SWITCH = 0, 2, 3, 4, 6, 9, 10
@@ -292,19 +294,27 @@ def bench_order(s, viewer, side, w):
 
 
 @kernel
+def _write_bench(s, k, p, side, ids, numbers, first, w):
+    count = bench_order(s, p, side, w)
+    for j in range(count):
+        _write_pokemon(s, k, p, side, w[ORDER + j], ids, numbers, first + j, w)
+    for row in range(first + count, first + at.TEAM - 1):
+        for c in range(_ID_COLUMNS):
+            ids[row * _ID_COLUMNS + c] = 0
+        for c in range(_NUMBER_COLUMNS):
+            numbers[row * _NUMBER_COLUMNS + c] = 0.0
+
+
+@kernel
 def _write_side(s, k, p, which, ids, numbers, actives, field, w):
     side = p if which == 0 else 1 - p
     first = which * at.TEAM
     base = side * at.SIDE
     _write_pokemon(s, k, p, side, s[base + at.ACTIVE], ids, numbers, first, w)
-    count = bench_order(s, p, side, w)
-    for j in range(count):
-        _write_pokemon(s, k, p, side, w[ORDER + j], ids, numbers, first + 1 + j, w)
-    for row in range(first + 1 + count, first + at.TEAM):
-        for c in range(_ID_COLUMNS):
-            ids[row * _ID_COLUMNS + c] = 0
-        for c in range(_NUMBER_COLUMNS):
-            numbers[row * _NUMBER_COLUMNS + c] = 0.0
+    stale = kn.STALE + 2 * p + side
+    if k[stale] == 1:
+        k[stale] = 0
+        _write_bench(s, k, p, side, ids, numbers, first + 1, w)
     _write_active(s, k, side, actives, which * _ACTIVE_COLUMNS)
     place = _F_OWN if which == 0 else _F_FOE
     size = s[base + at.TEAM_SIZE]
@@ -314,7 +324,10 @@ def _write_side(s, k, p, which, ids, numbers, actives, field, w):
 
 @kernel
 def write_entity(s, k, p, ids, numbers, actives, field, w):
-    """Seat p's observation; `w` are SCRATCH numbers to work with."""
+    """Seat p's observation over its last one, whose benches may still hold.
+
+    `w` are SCRATCH numbers to work with.
+    """
     _write_side(s, k, p, 0, ids, numbers, actives, field, w)
     _write_side(s, k, p, 1, ids, numbers, actives, field, w)
     turn = s[at.TURN]

@@ -29,6 +29,7 @@ class Gen1Team:
     genders: tuple[str, ...]  # "M", "F" or "N"
     max_hp: tuple[int, ...]
     facts: Row  # (six Pokémon, MON)
+    side: Row  # a whole side before its first Pokémon comes in
 
 
 @lru_cache(maxsize=65536)
@@ -49,7 +50,8 @@ def read_team(packed: str) -> Gen1Team:
     facts.flags.writeable = False
     max_hp = tuple(int(row[at.M_MAX_HP]) for row in facts[: len(sets)])
     genders = tuple(one.gender or "N" for one in sets)
-    return Gen1Team(tuple(names), tuple(details), tuple(species), genders, max_hp, facts)
+    side = _side(facts, len(sets))
+    return Gen1Team(tuple(names), tuple(details), tuple(species), genders, max_hp, facts, side)
 
 
 def _details(one: PokemonSet, name: str) -> str:
@@ -104,17 +106,20 @@ def _fill_moves(one: PokemonSet, row: Row) -> None:
         row[at.M_PP + slot] = tb.MOVE_TABLE[num, tb.MAX_PP]
 
 
+def _side(facts: Row, size: int) -> Row:
+    side = np.zeros(at.SIDE, np.int16)
+    side[at.PARTY - at.HEADER :] = facts.reshape(-1)
+    side[at.TEAM_SIZE - at.HEADER] = side[at.LEFT - at.HEADER] = size
+    side[at.SELECTED - at.HEADER] = side[at.ENEMY_SELECTED - at.HEADER] = tb.NO_MOVE
+    order = at.ORDER - at.HEADER
+    side[order : order + at.TEAM] = range(at.TEAM)
+    side.flags.writeable = False
+    return side
+
+
 def write_start(row: Row, first: Gen1Team, second: Gen1Team) -> None:
     """Fill a row with two teams; `turn.start` then brings in their first Pokémon."""
-    row[:] = 0
+    row[: at.HEADER] = 0
     row[at.CLAUSES] = 1
-    for seat, team in enumerate((first, second)):
-        side = at.HEADER + seat * at.SIDE
-        own = row[side : side + at.SIDE]
-        size = len(team.names)
-        place = at.PARTY - at.HEADER
-        own[place : place + at.TEAM * at.MON] = team.facts.reshape(-1)
-        own[at.TEAM_SIZE - at.HEADER] = own[at.LEFT - at.HEADER] = size
-        own[at.SELECTED - at.HEADER] = own[at.ENEMY_SELECTED - at.HEADER] = tb.NO_MOVE
-        order = at.ORDER - at.HEADER
-        own[order : order + at.TEAM] = range(at.TEAM)
+    row[at.HEADER : at.HEADER + at.SIDE] = first.side
+    row[at.HEADER + at.SIDE :] = second.side
