@@ -32,7 +32,8 @@ class AuditResult:
     """Counts over all requests of all battles; `rejected` and `unreachable` must be 0."""
 
     battles: int = 0
-    requests: int = 0
+    requests: int = 0  # compared with the simulator
+    played: int = 0  # further requests, answered by one random choice of the mask
     checked: int = 0  # candidate choices shown to the simulator
     legal: int = 0  # … of which are actions of the mask
     rejected: int = 0  # in the mask, refused for a reason the request showed
@@ -47,6 +48,7 @@ class AuditResult:
         for name in (
             "battles",
             "requests",
+            "played",
             "checked",
             "legal",
             "rejected",
@@ -140,11 +142,21 @@ def _may_fail(active: Request | None, part: str) -> bool:
 
 
 class Auditor:
-    """Plays battles in one process and checks every request."""
+    """Plays battles in one process and checks requests."""
 
-    def __init__(self, process: ShowdownProcess, format: Format, pair_share: float = 0.05) -> None:
-        """`pair_share`: share of the doubles requests on which all slot pairs are tried."""
+    def __init__(
+        self,
+        process: ShowdownProcess,
+        format: Format,
+        pair_share: float = 0.05,
+        share: float = 1.0,
+    ) -> None:
+        """`share`: of the requests that are checked; on the others only the played choice is.
+
+        `pair_share`: of the checked doubles requests on which all slot pairs are tried.
+        """
         self.process = process
+        self.share = share
         self.space: ActionSpace = action_space(format)
         self.pair_share = pair_share
         self.result = AuditResult()
@@ -178,11 +190,22 @@ class Auditor:
         for seat, request in enumerate(requests):
             if request is None or "wait" in request:
                 continue
+            if self.share < 1.0 and rng.random() >= self.share:
+                choices[seat] = self._any_choice(request, rng)
+                continue
             legal = self.check(seat, request, rng)
             if not legal:
                 raise SimulatorError(f"no legal action on {_shorten(request)}")
             choices[seat] = legal[int(rng.integers(len(legal)))]
         return choices[0], choices[1]
+
+    def _any_choice(self, request: Request, rng: np.random.Generator) -> str:
+        """A random legal choice; playing it shows whether the simulator accepts it."""
+        actions = np.flatnonzero(self.space.mask(request))
+        if not len(actions):
+            raise SimulatorError(f"no legal action on {_shorten(request)}")
+        self.result.played += 1
+        return self.space.choice(request, int(actions[int(rng.integers(len(actions)))]))
 
     def _check_error(self, update: BattleUpdate, seat: int, choice: str, request: Request) -> None:
         """A refused choice must be a discovery: a new request comes that forbids it."""
