@@ -3,8 +3,8 @@
     python benchmarks/nets.py [--quick] [--options] [--threads N]
 
 A training sample is one decision of a sequence of 16: forward, backward and an Adam step.  The
-configurations take turns and the best round counts, so that other load on the machine disturbs
-ratios little.  With one thread, CPU time is measured instead of wall time, which stays meaningful
+batches of a configuration take turns and the best round counts, so that other load on the machine
+disturbs little.  With one thread, CPU time is measured instead of wall time, which stays meaningful
 on a busy machine.  `--options` measures bf16 and torch.compile against plain fp32 instead.
 """
 
@@ -26,7 +26,7 @@ from nashmon.nets.policy import Policy
 from nashmon.observe.spec import ObsSpec
 
 STEPS = 16
-TOO_SLOW = 5.0  # seconds for one call: larger batches of that configuration are left out
+TOO_SLOW = 2.0  # seconds for one call: larger batches of that configuration are left out
 clock = time.perf_counter
 TOKENS = {"encoder": "tokens", "head": "flat", "encoder_layers": 3}
 CONFIGS: dict[str, tuple[str, dict[str, object], str]] = {
@@ -95,12 +95,13 @@ def acting(policy: Policy, batch: int) -> Callable[[], object]:
     return lambda: policy.act(obs, mask, memory, generator)
 
 
-def training(policy: Policy, batch: int, **options: bool) -> Callable[[], object]:
+def training(
+    policy: Policy, optimizer: torch.optim.Optimizer, batch: int, **options: bool
+) -> Callable[[], object]:
     steps = min(STEPS, batch)
     obs = observations(policy.observation, (steps, batch // steps))
     masks = torch.ones(steps, batch // steps, policy.actions.num_actions, dtype=torch.bool)
     actions = torch.zeros(steps, batch // steps, dtype=torch.long)
-    optimizer = torch.optim.Adam(policy.parameters(), fused=True)
     evaluate = policy.evaluate
     if options.get("compile"):
         evaluate = torch.compile(policy.evaluate, dynamic=False)
@@ -120,18 +121,24 @@ def measure(names: list[str], batches: list[int], seconds: float, rounds: int) -
     jobs: list[Job] = []
     for name in names:
         policy = make(name)
-        for kind, build in (("act", acting), ("train", training)):
+        optimizer = torch.optim.Adam(policy.parameters(), fused=True)
+        mine = []
+        for kind in ("act", "train"):
             for batch in batches:
-                job = Job(f"{name} | {kind} | {batch}", batch, build(policy, batch))
-                job.round(0.0)  # warm-up
-                taken = job.round(0.0)
-                jobs.append(job)
-                if taken > TOO_SLOW:
+                train = kind == "train"
+                call = training(policy, optimizer, batch) if train else acting(policy, batch)
+                job = Job(f"{name} | {kind} | {batch}", batch, call)
+                mine.append(job)
+                if job.round(0.0) > TOO_SLOW:
                     break
-    for _ in range(rounds):
-        for job in jobs:
-            if job.samples / job.best < 1.0:  # slow calls are steady enough after the first
-                job.round(seconds)
+        for _ in range(rounds):
+            for job in mine:
+                if job.samples / job.best < TOO_SLOW:
+                    job.round(seconds)
+        for job in mine:
+            print(f"{job.name:45} {job.best:12,.0f} /s", flush=True)
+            job.call = list  # frees the policy
+        jobs += mine
     return jobs
 
 
@@ -139,7 +146,9 @@ def options() -> list[Job]:
     jobs = []
     for name in ("tiny set", "tiny attention", "small set"):
         for option in ("fp32", "bf16", "compile"):
-            call = training(make(name), 1024, **{option: True})
+            policy = make(name)
+            optimizer = torch.optim.Adam(policy.parameters(), fused=True)
+            call = training(policy, optimizer, 1024, **{option: True})
             job = Job(f"{name} | train {option} | 1024", 1024, call)
             start = time.perf_counter()
             job.call()
@@ -166,15 +175,14 @@ def main() -> None:
     elif arguments.quick:
         jobs = measure(list(QUICK), [1, 256], seconds=0.2, rounds=3)
     else:
-        jobs = measure(list(CONFIGS), [1, 32, 256, 1024], seconds=0.4, rounds=5)
+        jobs = measure(list(CONFIGS), [1, 32, 256, 1024], seconds=0.25, rounds=4)
     rates = {job.name: round(job.best, 1) for job in jobs}
-    parameters = (
-        {}
-        if arguments.options
-        else {name: make(name).num_parameters for name in CONFIGS if f"{name} | act | 1" in rates}
-    )
-    for name, rate in rates.items():
-        print(f"{name:45} {rate:12,.0f} /s")
+    with torch.device("meta"):
+        parameters = {
+            name: make(name).num_parameters for name in CONFIGS if f"{name} | act | 1" in rates
+        }
+    if arguments.options:
+        print("\n".join(f"{name:45} {rate:12,.0f} /s" for name, rate in rates.items()))
     result = {
         "unit": "samples/s",
         "threads": arguments.threads,
