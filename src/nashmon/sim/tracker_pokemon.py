@@ -276,7 +276,9 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         # In Gen 1 the slot keeps its PP; later the copy has its own.
         copy = old if self.battle.gen == 1 else [min(full, COPIED_PP), full]
         self.slots = {key: slot for key, slot in self.slots.items() if key != "mimic"}
-        self.slots.setdefault(move, copy)
+        # Mimic called by Metronome has no slot that we know of to take.
+        if self.legal is not None or len(self.slots) < self.battle.max_moves:
+            self.slots.setdefault(move, copy)
 
     def transform(self, into: TrackedPokemon) -> None:
         """Copy another Pokémon: forme, types, stages, ability and the moves we know of it."""
@@ -287,8 +289,11 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self._boosts = into._boosts.copy()
         self._temporary_ability = into.ability
         self.copied_ability = True
-        # An own Pokémon's list is exact; its slots also remember moves of other formes.
-        known = into.slots if into.legal is None else into.legal
+        # An own Pokémon's list is exact unless it changed since the last request (Transform,
+        # Mimic); its slots also remember moves of other formes.
+        legal = into.legal
+        exact = legal is not None and all(move in into.slots for move in legal)
+        known = legal if legal is not None and exact else into.slots
         self.slots = {move: [min(COPIED_PP, into.slots[move][1])] * 2 for move in known}
 
     def switch_in(self, details: str | None = None) -> None:
