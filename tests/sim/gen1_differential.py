@@ -115,6 +115,7 @@ class EngineBattle:
         calls.begin_knowledge(self.know[0], self.state[0])
         self.view = BattleView(job.format, self.state[0], self.know[0], (first, second))
         self.space = EntitySpace(get_format(job.format))
+        self.made = [self.space.allocate(1) for _ in (0, 1)]
         self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
         self.clear()
         calls.start(self.state[0], self.seeds, self.log[0])
@@ -166,7 +167,7 @@ class EngineBattle:
             return "\n".join(_fields(expected.to_dict(), shown.to_dict(), "state"))
         if expected.phase == "wait":
             return None
-        wanted, made = self.space.allocate(1), self.space.allocate(1)
+        wanted, made = self.space.allocate(1), self.made[seat]
         self.space.encoder().write(expected, wanted, 0)
         arrays = [made[name][0] for name in OBSERVATION]
         scratch = np.zeros(SCRATCH, np.int64)

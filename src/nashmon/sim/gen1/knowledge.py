@@ -25,7 +25,8 @@ _COPIED_PP = 5
 # Facts of a side that both players know.
 TURN = 0  # of the whole battle
 STALE = 1  # by viewer and side: 1 when who is on the bench, or how it is, has changed
-NEWS = 5  # start of side 0
+LISTED = 5  # by seat: the four moves of its Pokémon on the field as its last request listed them
+NEWS = 13  # start of side 0
 STATUS_TURNS = 0  # six
 LAST_MOVE = 6
 ACTED = 7
@@ -198,13 +199,36 @@ def _on_mimic(k, s, side, move):
 
 
 @kernel
+def _is_listed(k, seat, move):
+    for j in range(at.NUM_MOVES):
+        if k[LISTED + seat * at.NUM_MOVES + j] == move:
+            return True
+    return False
+
+
+@kernel
+def _list_holds(k, viewer):
+    """Whether a player's last list of moves is still what its Pokémon has."""
+    book = book_of(viewer, viewer)
+    for j in range(at.NUM_MOVES):
+        move = k[LISTED + viewer * at.NUM_MOVES + j]
+        if move > 0 and find_now(k, book, move) < 0:
+            return False
+    return True
+
+
+@kernel
 def _on_transform(k, side):
     for viewer in range(2):
         book, other = book_of(viewer, side), book_of(viewer, 1 - side)
+        by_list = viewer != side and _list_holds(k, viewer)
         for j in range(MAX_NOW):
             entry, source = book + NOW + j * NOW_ENTRY, other + NOW + j * NOW_ENTRY
+            move = k[source]
+            if by_list and not _is_listed(k, viewer, move):
+                move = 0
             few = min(k[source + 2], _COPIED_PP)
-            k[entry], k[entry + 1], k[entry + 2], k[entry + 3] = k[source], few, few, 0
+            k[entry], k[entry + 1], k[entry + 2], k[entry + 3] = move, few, few, 0
         k[book + OVERLAID] = 1
     k[news_of(side) + FORME] = k[news_of(1 - side) + FORME]
     k[news_of(side) + COPIED] = 1
@@ -254,6 +278,9 @@ def _take(k, s, kind, side, a, b, c):
         _benches_change(k, side)
         k[news + FORME] = s[side * at.SIDE + at.PARTY + a * at.MON + at.M_SPECIES]
         _leave_field(k, s, side)
+        for j in range(at.NUM_MOVES):
+            move = s[side * at.SIDE + at.PARTY + a * at.MON + at.M_MOVES + j]
+            k[LISTED + side * at.NUM_MOVES + j] = move
         if c == at.TOX:
             k[turns] = 0
     elif kind == ev.E_CANT:
@@ -316,9 +343,10 @@ def _read_request(k, s, p):
     side = p * at.SIDE
     book = book_of(p, p)
     copied = k[news_of(p) + COPIED] == 1
-    for slot in range(s[side + at.SLOTS]):
-        move = s[side + at.MOVES + slot]
-        if find_now(k, book, move) < 0:
+    for slot in range(at.NUM_MOVES):
+        move = s[side + at.MOVES + slot] if slot < s[side + at.SLOTS] else 0
+        k[LISTED + p * at.NUM_MOVES + slot] = move
+        if move > 0 and find_now(k, book, move) < 0:
             pp = _COPIED_PP if copied else _MOVES[move, tb.MAX_PP]
             _add_now(k, book, move, pp, pp)
     if shows_moves(s, p):
