@@ -16,6 +16,7 @@ from nashmon.sim.make import make_battles
 
 # (engine, format): every engine × the kinds of battles it can play.
 CASES = [
+    ("gen1", "gen1ou"),
     ("showdown", "gen1ou"),
     ("showdown", "gen4ou"),
     ("showdown", "gen9ou"),
@@ -201,6 +202,15 @@ def test_a_finished_battle_leaves_its_log(make: Make) -> None:
     lines = battles.finished_log(0)
     assert any(line.startswith(("|win|", "|tie")) for line in lines)
     assert any(line.startswith("|move|") for line in lines)
+
+
+def test_the_gen1_engine_and_showdown_cannot_be_told_apart() -> None:
+    engine = make_battles("gen1ou", 4, engine="gen1")
+    showdown = make_battles("gen1ou", 4, engine="showdown")
+    with closing(engine), closing(showdown):
+        assert_same(transcript(engine, 12, 300), transcript(showdown, 12, 300))
+        pairs = [(row, seat) for row in range(4) for seat in (0, 1)]
+        assert engine.states(pairs) == showdown.states(pairs)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
