@@ -1,4 +1,4 @@
-"""BC and offline RL on logged games of Leduc poker whose best policy is known exactly."""
+"""BC and offline RL on logged games of Kuhn poker whose best policy is known exactly."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def value(policy: TabularPolicy) -> float:
     return TREE.value(np.where(SEAT_0, policy.table(), OPPONENT))
 
 
-def logged(optimal_share: float, missing: float, seed: int, games: int = 4000) -> Batch:
+def logged(optimal_share: float, missing: float, seed: int, games: int = 800) -> Batch:
     """Seat 0's games; a part of the decisions is random and a part of the labels is lost."""
     rng = np.random.default_rng(seed)
     behaviour = optimal_share * OPTIMAL + (1 - optimal_share) * OPPONENT
@@ -47,11 +47,11 @@ def train_bc(batch: Batch, updates: int = 120) -> TabularPolicy:
     return policy
 
 
-def train_offline(batch: Batch, seed: int, updates: int = 250, **changes: object) -> TabularPolicy:
+def train_offline(batch: Batch, seed: int, updates: int = 150, **changes: object) -> TabularPolicy:
     policy = TabularPolicy(TREE)
     g = torch.Generator().manual_seed(seed)
     config = OfflineConfig(
-        optim=OptimConfig(kind="adam", learning_rate=0.05, max_grad_norm=0.0),
+        optim=OptimConfig(kind="adam", learning_rate=0.1, max_grad_norm=0.0),
         discounts=(0.9, 1.0),
         critic_weight=1.0,
         target_rate=0.1,
@@ -69,7 +69,7 @@ def test_bc_recovers_the_optimal_policy_despite_missing_labels() -> None:
 
 
 def test_bc_recovers_the_behaviour_of_mixed_data() -> None:
-    policy = train_bc(logged(optimal_share=0.5, missing=0.4, seed=0))
+    policy = train_bc(logged(optimal_share=0.5, missing=0.4, seed=0, games=8000))
     behaviour = 0.5 * OPTIMAL + 0.5 * OPPONENT
     assert value(policy) == pytest.approx(TREE.value(behaviour), abs=0.03)
 
@@ -93,7 +93,7 @@ def test_offline_beats_bc_on_poor_data_with_an_interval() -> None:
     """95 % interval of the paired difference over data sets lies far above zero."""
     gains = []
     for seed in range(4):
-        batch = logged(optimal_share=0.3, missing=0.3, seed=seed, games=1500)
-        gains.append(value(train_offline(batch, seed, 200)) - value(train_bc(batch, 80)))
+        batch = logged(optimal_share=0.3, missing=0.3, seed=seed)
+        gains.append(value(train_offline(batch, seed)) - value(train_bc(batch, 80)))
     half_width = 3.18 * np.std(gains, ddof=1) / np.sqrt(len(gains))  # t, 3 degrees of freedom
     assert np.mean(gains) - half_width > 0.1

@@ -6,7 +6,7 @@ Rewards are scaled to [−1, 1].  The step size of a table is per information se
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nashmon.learn.damping import DampingConfig
 from nashmon.learn.games import GAMES
@@ -19,7 +19,24 @@ from nashmon.learn.rnad import RNaDConfig
 from nashmon.learn.schedules import Power
 from nashmon.learn.solve import LEARNERS, SolveConfig
 
-UPDATES = {"liars_dice": 300, "leduc": 1000}
+UPDATES = {"leduc": 3000, "liars_dice": 300}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What depends on the size of a game: step sizes and how strongly to regularise."""
+
+    rate: float  # PPO's step, per information set
+    magnet: float  # weight of the magnet at the start
+    fall: float  # the magnet's weight halves after updates / fall
+    clip: float
+    eta: float  # R-NaD
+    rnad_rate: float
+    stage: int
+
+
+SMALL = Step(rate=2.0, magnet=0.3, fall=20, clip=0.2, eta=0.1, rnad_rate=1.0, stage=50)
+LARGE = Step(rate=5.0, magnet=0.1, fall=40, clip=0.5, eta=0.1, rnad_rate=2.0, stage=15)
 
 
 def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConfig:
@@ -30,20 +47,28 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
         raise ValueError(f"unknown algorithm {algo!r}; known: {', '.join(LEARNERS)}")
     updates = updates or UPDATES.get(game, 400)
     games = games if games >= 0 else (4096 if algo == "nfsp" else 0)
+    step = LARGE if game in UPDATES else SMALL
     return SolveConfig(
         game=game,
         algo=algo,  # type: ignore[arg-type]
         updates=updates,
         games=games,
         min_share=1e-7 if games == 0 else 2e-3,
-        ppo=_ppo(algo, updates),
-        rnad=_rnad(updates),
-        magnet=MagnetConfig(weight=Power(0.3, 1.0, updates / 20)),
+        ppo=_ppo(algo, step, updates),
+        rnad=RNaDConfig(
+            optim=_sgd(step.rnad_rate),
+            eta=step.eta,
+            stages=((step.stage, 1),),
+            target_rate=0.2,
+            threshold=8.0,
+            value_weight=0.3,
+        ),
+        magnet=MagnetConfig(weight=Power(step.magnet, 1.0, updates / step.fall)),
         damping=_damping(),
         portfolio=PortfolioConfig(
             weight=Power(0.3), max_size=3, add_interval=20, strategy="recent"
         ),
-        nfsp=NFSPConfig(optim=OptimConfig(kind="sgd", learning_rate=0.5, max_grad_norm=0.0)),
+        nfsp=NFSPConfig(optim=_sgd(0.5)),
     )
 
 
@@ -51,28 +76,17 @@ def _sgd(rate: float) -> OptimConfig:
     return OptimConfig(kind="sgd", learning_rate=rate, max_grad_norm=0.0)
 
 
-def _ppo(algo: str, updates: int) -> PPOConfig:
+def _ppo(algo: str, step: Step, updates: int) -> PPOConfig:
     falling = algo in ("ppo", "magnet")
     return PPOConfig(
-        optim=_sgd(2.0),
-        learning_rate=Power(2.0, 0.5 if falling else 0.0, updates / 10),
-        clip=0.2,
-        value_weight=0.15,
+        optim=_sgd(step.rate),
+        learning_rate=Power(step.rate, 1.0, updates / 20) if falling else None,
+        clip=step.clip,
+        value_weight=0.3 / step.rate,
         entropy=Power(0.0),
         epochs=1,
         num_minibatches=1,
         normalise=False,
-    )
-
-
-def _rnad(updates: int) -> RNaDConfig:
-    return RNaDConfig(
-        optim=_sgd(1.0),
-        eta=0.1,
-        stages=((50, 1),),
-        target_rate=0.2,
-        threshold=8.0,
-        value_weight=0.3,
     )
 
 
