@@ -102,8 +102,9 @@ class Tracker:
     def _update_own(self, entry: dict[str, Any]) -> TrackedPokemon:
         ident = entry["ident"]
         mon = self._battle.team.get(ident) or self._own_member(entry)
-        if mon.entry is entry or mon.entry == entry:
+        if not mon.reread and (mon.entry is entry or mon.entry == entry):
             return mon
+        mon.reread = False
         mon.entry = entry
         mon.changed = True
         mon.set_hp_status(entry["condition"])

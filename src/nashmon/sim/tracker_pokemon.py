@@ -72,6 +72,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.changed = True
         self.selected: bool | None = None
         self.legal: tuple[str, ...] | None = None  # own side: its moves as the request lists them
+        self.reread = False  # own side: its moves changed, so even an equal entry brings news
         self.disabled: tuple[str, ...] = ()
         self.learned: Slots = {}  # its own moves
         self.slots: Slots = self.learned  # … or what Transform and Mimic made of them
@@ -295,6 +296,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         exact = legal is not None and all(move in into.slots for move in legal)
         known = legal if legal is not None and exact else into.slots
         self.slots = {move: [min(COPIED_PP, into.slots[move][1])] * 2 for move in known}
+        self.reread = True
 
     def switch_in(self, details: str | None = None) -> None:
         """Come to the field."""
