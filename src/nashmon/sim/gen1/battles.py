@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -127,6 +128,12 @@ class Gen1Battles:
         """Battles that ended in each row since `reset`."""
         return self._arrays["episodes"]
 
+    @property
+    def bytes_per_battle(self) -> int:
+        """Memory of one battle: the engine's rows and the arrays of a step."""
+        arrays = [*self._rows, *self._arrays.arrays.values()]
+        return sum(array.nbytes for array in arrays) // self.num_battles
+
     def reset(self, seed: int) -> Step:
         """Start all battles; the same seed and actions give the same battles."""
         if not is_compiled(step_rows):
@@ -160,7 +167,7 @@ class Gen1Battles:
         bounds = np.linspace(0, self.num_battles, self._config.threads + 1).astype(int).tolist()
         parts = [
             self._pool.submit(step_rows, rows, out, self._coefficients, limit, actions, first, last)
-            for first, last in zip(bounds[:-1], bounds[1:], strict=True)
+            for first, last in itertools.pairwise(bounds)
         ]
         for part in parts:
             part.result()

@@ -73,7 +73,8 @@ ID_BLOCK, NUMBER_BLOCK = 2 * at.TEAM * _ID_COLUMNS, 2 * at.TEAM * _NUMBER_COLUMN
 ACTIVE_BLOCK, FIELD_BLOCK = 2 * _ACTIVE_COLUMNS, len(_SPEC["field"].columns)
 _TYPES = tb.SPECIES_TABLE
 # Columns of `field`.
-_F_TURN, _F_FORCED, _F_TRAPPED, _F_OWN, _F_FOE, _F_MOVE, _F_SWITCH = 0, 2, 3, 4, 6, 9, 10
+_F_TURN, _F_FORCED, _F_TRAPPED, _F_OWN, _F_FOE, _F_PHASE, _F_MOVE = 0, 2, 3, 4, 6, 8, 9
+_F_SWITCH = 10
 
 _EXPECTED = {
     "pokemon_ids": "status move_0 move_1 move_2 move_3 last_move preparing species base_species "
@@ -330,11 +331,12 @@ def write_entity(s, k, p, ids, numbers, actives, field, w):
     """
     _write_side(s, k, p, 0, ids, numbers, actives, field, w)
     _write_side(s, k, p, 1, ids, numbers, actives, field, w)
+    for j in range(_F_PHASE, FIELD_BLOCK):
+        field[j] = 0.0
     turn = s[at.TURN]
     field[_F_TURN] = min(turn, 32) / 32
     field[_F_TURN + 1] = min(turn, 1024) / 1024
     switching = s[at.REQUEST + p] == at.SWITCH
     field[_F_FORCED] = 1.0 if switching else 0.0
     field[_F_TRAPPED] = 1.0 if not switching and locked(s, p) else 0.0
-    field[_F_MOVE] = 0.0 if switching else 1.0
-    field[_F_SWITCH] = 1.0 if switching else 0.0
+    field[_F_SWITCH if switching else _F_MOVE] = 1.0

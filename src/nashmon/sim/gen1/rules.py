@@ -26,9 +26,9 @@ RULE_LINES = (
     "Evasion Moves Clause: Evasion moves are banned",
 )
 _STANDARD_MOVES = frozenset(
-    ["dig", "fly", "doubleteam", "minimize", "fissure", "guillotine", "horndrill"]
+    ("dig", "fly", "doubleteam", "minimize", "fissure", "guillotine", "horndrill")
 )
-_UU_MOVES = _STANDARD_MOVES | set(["bind", "clamp", "confuseray", "firespin", "supersonic", "wrap"])
+_UU_MOVES = _STANDARD_MOVES | {"bind", "clamp", "confuseray", "firespin", "supersonic", "wrap"}
 _UBER, _UU = ("Uber",), ("Uber", "OU", "UUBL")
 _NU = (*_UU, "UU", "NUBL")
 _PU = (*_NU, "NU", "PUBL")

@@ -1,0 +1,207 @@
+"""How fast the Gen 1 engine is, beside Showdown's simulator in Node, on the same core.
+
+(a) random legal play inside compiled code against random legal play inside Node;
+(b) the batched Python API with both seats' observations and masks;
+(c) two threads against one; memory per battle; cost from 1 to 65,536 battles; start-up times.
+Times are CPU seconds where one process is measured, so that other work on the machine counts less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1.battles import Gen1Battles, Gen1Config
+from nashmon.sim.gen1.playout import play_out
+from nashmon.sim.gen1.setup import read_team, write_start
+from nashmon.sim.make import default_teams
+from nashmon.sim.seeds import PoolTeams
+from nashmon.sim.showdown.install import find_showdown
+from nashmon.sim.showdown.node import find_node
+
+FORMAT = "gen1ou"
+TEAMS = default_teams(FORMAT)
+
+_NODE = """
+const {Battle} = require(process.argv[2]);
+const teams = JSON.parse(process.argv[3]);
+const seconds = Number(process.argv[4]);
+let x = 12345;
+const random = n => { x ^= x << 13; x >>>= 0; x ^= x >>> 17; x ^= x << 5; x >>>= 0; return x % n; };
+function pick(request) {
+  const options = [];
+  if (!request.forceSwitch) request.active[0].moves.forEach((move, i) => {
+    if (!move.disabled) options.push(`move ${i + 1}`);
+  });
+  if (request.forceSwitch || !request.active[0].trapped) request.side.pokemon.forEach((mon, i) => {
+    if (i && !mon.condition.endsWith(' fnt')) options.push(`switch ${i + 1}`);
+  });
+  return options[random(options.length)];
+}
+function play(seed) {
+  let decisions = 0, steps = 0;
+  const battle = new Battle({formatid: 'gen1ou', seed: [seed, 2, 3, 4]});
+  for (const p of ['p1', 'p2']) battle.setPlayer(p, {name: p, team: teams[random(teams.length)]});
+  while (!battle.ended) {
+    const requests = battle.sides.map(side => side.activeRequest);
+    for (const [i, request] of requests.entries()) {
+      if (!request || request.wait) continue;
+      battle.choose(`p${i + 1}`, pick(request));
+      decisions++;
+    }
+    steps++;
+  }
+  return [decisions, steps];
+}
+for (let i = 0; i < 5; i++) play(i);
+let decisions = 0, battles = 0, steps = 0;
+const start = process.cpuUsage();
+const spent = () => { const u = process.cpuUsage(start); return (u.user + u.system) / 1e6; };
+while (spent() < seconds) {
+  const [d, s] = play(battles & 0xFFFF);
+  decisions += d; steps += s; battles++;
+}
+console.log(JSON.stringify({decisions: decisions / spent(), steps: steps / spent(), battles: battles / spent()}));
+"""
+
+
+def showdown_rates(seconds: float) -> dict[str, float]:
+    """Random play inside Node, stock package, per CPU second."""
+    with tempfile.TemporaryDirectory() as directory:
+        script = Path(directory) / "play.js"
+        script.write_text(_NODE)
+        command = [str(find_node().path), str(script), str(find_showdown())]
+        command += [json.dumps(TEAMS), str(seconds)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    rates: dict[str, float] = json.loads(done.stdout)
+    return rates
+
+
+def engine_rates(seconds: float) -> dict[str, float]:
+    """Random play inside compiled code, per CPU second; the best of several rounds."""
+    teams = [read_team(team) for team in TEAMS]
+    rng = np.random.default_rng(0)
+    count = 512
+    best = {"decisions": 0.0, "steps": 0.0, "battles": 0.0}
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        state = np.zeros((count, at.ROW), np.int16)
+        seeds = rng.integers(0, 1 << 63, count).astype(np.uint64)
+        for row in state:
+            first, second = rng.integers(len(teams), size=2)
+            write_start(row, teams[first], teams[second])
+        start = time.process_time()
+        steps, decisions = play_out(state, seeds, int(rng.integers(1 << 62)))
+        spent = time.process_time() - start
+        for name, value in (("decisions", decisions), ("steps", steps), ("battles", count)):
+            best[name] = max(best[name], value / spent)
+    return best
+
+
+def choose(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Uniform legal actions, −1 where there is none."""
+    counts = masks.sum(axis=-1)
+    picks = (rng.random(counts.shape) * counts).astype(np.int64)
+    actions = (masks.cumsum(axis=-1) > picks[..., None]).argmax(axis=-1)
+    return np.where(counts > 0, actions, -1)
+
+
+def api_rates(
+    num_battles: int, seconds: float, threads: int = 1, observation: str | None = "entity"
+) -> dict[str, Any]:
+    """The batched API: what part of the time goes where, decisions per CPU and wall second."""
+    config = Gen1Config(FORMAT, PoolTeams(TEAMS, TEAMS), observation=observation, threads=threads)
+    rng = np.random.default_rng(0)
+    with Gen1Battles(config, num_battles) as battles:
+        step = battles.reset(0)
+        for _ in range(3):
+            step = battles.step(choose(step.masks, rng))
+        parts = np.zeros(2)
+        decisions, steps = 0, 0
+        wall, begun = time.perf_counter(), time.process_time()
+        while time.perf_counter() - wall < seconds:
+            before = time.perf_counter()
+            actions = choose(step.masks, rng)
+            between = time.perf_counter()
+            decisions += int(step.acting.sum())
+            step = battles.step(actions)
+            parts += (between - before, time.perf_counter() - between)
+            steps += 1
+        spent, wall = time.process_time() - begun, time.perf_counter() - wall
+    return {
+        "decisions_per_cpu_s": decisions / spent,
+        "decisions_per_s": decisions / wall,
+        "decisions_per_s_in_step": decisions / parts[1],
+        "share_sampling": float(parts[0] / parts.sum()),
+        "us_per_battle_step": wall / steps / num_battles * 1e6,
+        "bytes_per_battle": battles.bytes_per_battle,
+    }
+
+
+def start_up() -> dict[str, float]:
+    """Seconds of a fresh process until the first step, with compiled code on disk and without."""
+    code = (
+        "import time; t = time.perf_counter()\n"
+        "from nashmon.sim.gen1.battles import Gen1Battles, Gen1Config\n"
+        "from nashmon.sim.make import default_teams\n"
+        "from nashmon.sim.seeds import PoolTeams\n"
+        "import numpy as np\n"
+        f"p = default_teams('{FORMAT}')\n"
+        f"b = Gen1Battles(Gen1Config('{FORMAT}', PoolTeams(p, p)), 16)\n"
+        "s = b.reset(0)\n"
+        "b.step(np.where(s.acting, s.masks.argmax(-1), -1))\n"
+        "print(time.perf_counter() - t)\n"
+    )
+
+    def run(cache: str | None) -> float:
+        env = None
+        if cache is not None:
+            import os
+
+            env = os.environ | {"NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+        return float(done.stdout)
+
+    with tempfile.TemporaryDirectory() as directory:
+        cold, warm = run(directory), run(directory)
+    return {"cold_s": cold, "warm_s": warm}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    seconds = 3.0 if quick else 15.0
+    sizes = (1, 64, 1024, 16384) if quick else (1, 16, 256, 4096, 65536)
+    api_rates(4, 0.1)  # compile
+    play_out(np.zeros((0, at.ROW), np.int16), np.zeros(0, np.uint64), 1)
+    result: dict[str, Any] = {"showdown": showdown_rates(seconds), "engine": engine_rates(seconds)}
+    result["ratio"] = {
+        name: result["engine"][name] / rate for name, rate in result["showdown"].items()
+    }
+    result["api"] = api_rates(1024, seconds)
+    result["api_without_observation"] = api_rates(1024, seconds, observation=None)
+    one, two = (api_rates(4096, seconds, threads=threads) for threads in (1, 2))
+    result["two_threads"] = two["decisions_per_s_in_step"] / one["decisions_per_s_in_step"]
+    result["us_per_battle_step"] = {
+        str(size): api_rates(size, seconds / 3)["us_per_battle_step"] for size in sizes
+    }
+    if not quick:
+        result["start_up"] = start_up()
+    for name, value in result.items():
+        print(name, value)
+    print("RESULT", json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
