@@ -15,20 +15,19 @@ from nashmon.learn.presets import networked, preset
 from nashmon.learn.solve import SolveConfig, solve
 
 # (game, algorithm, updates, games per update (0: all, weighted), network, seeds)
+SMALL = ("ppo", "magnet", "damped", "portfolio", "rnad")
 FULL = [
-    *[
-        ("biased_rps", a, 400, 0, False, 3)
-        for a in ("ppo", "magnet", "damped", "portfolio", "rnad")
-    ],
-    *[("kuhn", a, 400, 0, False, 3) for a in ("ppo", "magnet", "damped", "portfolio", "rnad")],
-    *[("kuhn", a, 600, 4096, False, 3) for a in ("magnet", "rnad")],
-    *[("leduc", a, 3000, 0, False, 2) for a in ("ppo", "magnet", "rnad")],
-    ("leduc", "nfsp", 400, 4096, False, 2),
-    *[("leduc", a, 1500, 0, True, 1) for a in ("ppo", "magnet", "rnad")],
+    *[("biased_rps", a, 600, 0, False, 3) for a in SMALL],
+    *[("kuhn", a, 600, 0, False, 3) for a in SMALL],
+    *[("kuhn", a, 600, 4096, False, 3) for a in ("ppo", "magnet", "rnad")],
+    *[("kuhn", a, 600, 0, True, 3) for a in ("ppo", "magnet", "rnad")],
+    *[("leduc", a, 4000, 0, False, 1) for a in ("rnad", "magnet", "ppo")],
+    *[("leduc", a, 2000, 0, True, 1) for a in ("rnad", "magnet", "ppo")],
+    ("leduc", "nfsp", 600, 4096, False, 1),
 ]
 QUICK = [
-    *[("biased_rps", a, 400, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],
-    *[("kuhn", a, 400, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],
+    *[("biased_rps", a, 600, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],
+    *[("kuhn", a, 600, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],
 ]
 
 
@@ -40,12 +39,14 @@ def build(game: str, algo: str, updates: int, games: int, network: bool) -> Solv
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="", help="game:algorithm, as in leduc:rnad")
+    parser.add_argument("--only", default="", help="rows whose name starts so, as 'leduc rnad'")
     options = parser.parse_args()
     torch.set_num_threads(1)
     result: dict[str, dict[str, float]] = {}
     for game, algo, updates, games, network, seeds in QUICK if options.quick else FULL:
-        if options.only and f"{game}:{algo}" != options.only:
+        form = "network" if network else "table"
+        name = f"{game} {algo} {form} {updates}x{games or 'all'} seeds={seeds}"
+        if not name.startswith(options.only):
             continue
         config = build(game, algo, updates, games, network)
         runs = [list(solve(replace(config, seed=seed))) for seed in range(seeds)]
@@ -57,8 +58,6 @@ def main() -> None:
             "worst": max(ends),
             "seconds": statistics.median(run[-1].seconds for run in runs),
         }
-        form = "network" if network else "table"
-        name = f"{game} {algo} {form} {updates}x{games or 'all'} seeds={seeds}"
         result[name] = {k: round(v, 4) for k, v in row.items()}
         print(name, result[name], flush=True)
     print("RESULT " + json.dumps(result))

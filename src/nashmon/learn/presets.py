@@ -6,6 +6,7 @@ Rewards are scaled to [−1, 1].  The step size of a table is per information se
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nashmon.learn.damping import DampingConfig
@@ -19,14 +20,14 @@ from nashmon.learn.rnad import RNaDConfig
 from nashmon.learn.schedules import Power
 from nashmon.learn.solve import LEARNERS, SolveConfig
 
-UPDATES = {"leduc": 3000, "liars_dice": 300}
+UPDATES = {"leduc": 4000, "liars_dice": 300}
 
 
 @dataclass(frozen=True)
 class Step:
     """What depends on the size of a game: step sizes and how strongly to regularise."""
 
-    rate: float  # PPO's step, per information set
+    rate: Callable[[int], Power]  # PPO's step, per information set, from the number of updates
     magnet: float  # weight of the magnet at the start
     fall: float  # the magnet's weight halves after updates / fall
     clip: float
@@ -35,8 +36,24 @@ class Step:
     stage: int
 
 
-SMALL = Step(rate=2.0, magnet=0.3, fall=20, clip=0.2, eta=0.1, rnad_rate=1.0, stage=50)
-LARGE = Step(rate=5.0, magnet=0.1, fall=40, clip=0.5, eta=0.1, rnad_rate=2.0, stage=15)
+SMALL = Step(
+    rate=lambda n: Power(2.0, 0.5, n / 10),
+    magnet=0.3,
+    fall=20,
+    clip=0.2,
+    eta=0.1,
+    rnad_rate=1.0,
+    stage=50,
+)
+LARGE = Step(
+    rate=lambda n: Power(5.0, 1.0, n / 20),
+    magnet=0.1,
+    fall=40,
+    clip=0.5,
+    eta=0.1,
+    rnad_rate=2.0,
+    stage=40,
+)
 
 
 def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConfig:
@@ -66,7 +83,7 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
         magnet=MagnetConfig(weight=Power(step.magnet, 1.0, updates / step.fall)),
         damping=_damping(),
         portfolio=PortfolioConfig(
-            weight=Power(0.3), max_size=3, add_interval=20, strategy="recent"
+            weight=Power(0.1), max_size=2, add_interval=50, strategy="recent"
         ),
         nfsp=NFSPConfig(optim=_sgd(0.5)),
     )
@@ -77,12 +94,13 @@ def _sgd(rate: float) -> OptimConfig:
 
 
 def _ppo(algo: str, step: Step, updates: int) -> PPOConfig:
+    rate = step.rate(updates)
     falling = algo in ("ppo", "magnet")
     return PPOConfig(
-        optim=_sgd(step.rate),
-        learning_rate=Power(step.rate, 1.0, updates / 20) if falling else None,
+        optim=_sgd(rate.start),
+        learning_rate=rate if falling else None,
         clip=step.clip,
-        value_weight=0.3 / step.rate,
+        value_weight=0.3 / rate.start,
         entropy=Power(0.0),
         epochs=1,
         num_minibatches=1,
@@ -92,22 +110,28 @@ def _ppo(algo: str, step: Step, updates: int) -> PPOConfig:
 
 def _damping() -> DampingConfig:
     return DampingConfig(
-        kl_coef_init=0.3,
-        kl_coef_max=2.0,
+        kl_coef_init=0.1,
         kl_power_alpha=0.0,
-        ent_coef_init=0.1,
+        ent_coef_init=0.0,
         ent_coef_min=0.0,
-        ent_power_alpha=1.0,
-        ent_schedule_steps=20,
         adaptive=False,
         max_lr=100.0,
-        reference_interval=5,
+        reference_interval=50,
     )
 
 
 def networked(config: SolveConfig) -> SolveConfig:
-    """The same run with a network in place of the table."""
+    """The same run with a network in place of the table: Adam, a magnet that falls more slowly."""
+    n = config.updates
     adam = OptimConfig(learning_rate=1e-3, max_grad_norm=1.0)
-    ppo = replace(config.ppo, optim=adam, learning_rate=Power(1e-3, 0.5, config.updates / 10))
-    rnad = replace(config.rnad, optim=replace(adam, betas=(0.0, 0.999)))
-    return replace(config, policy="network", ppo=replace(ppo, value_weight=0.5), rnad=rnad)
+    ppo = replace(config.ppo, optim=adam, learning_rate=Power(1e-3, 0.5, n / 10), value_weight=0.5)
+    rnad = replace(
+        config.rnad,
+        optim=replace(adam, learning_rate=3e-3, betas=(0.0, 0.999)),
+        learning_rate=Power(3e-3, 0.5, n / 4),
+        eta=0.2,
+        stages=((max(1, n // 20), 1),),
+        value_weight=1.0,
+    )
+    magnet = MagnetConfig(weight=Power(config.magnet.weight.start, 0.5, n / 20))
+    return replace(config, policy="network", ppo=ppo, rnad=rnad, magnet=magnet)
