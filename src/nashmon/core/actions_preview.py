@@ -45,17 +45,17 @@ def num_picks(format: Format, leads: int) -> int:
 def request_picks(request: Request, leads: int) -> tuple[Pick, ...]:
     """The picks of a preview request as positions in `side.pokemon`, in action order.
 
-    Singles counts leads in (species, ident) order, doubles in team order.
+    They count the team in (species, ident) order, as states and observations show it; leads stand
+    in that order, the others in team order.
     """
     team = request["side"]["pokemon"]
     size = len(team)
     picked = min(size, request.get("maxChosenTeamSize") or size)
-    plain = picks(size, picked, leads)
-    if leads > 1:
-        return plain
+    front = min(leads, picked)
     order = sorted(range(size), key=lambda k: (species_of(team[k]), team[k]["ident"]))
     return tuple(
-        (order[pick[0]], *sorted(order[position] for position in pick[1:])) for pick in plain
+        (*(order[k] for k in pick[:front]), *sorted(order[k] for k in pick[front:]))
+        for pick in picks(size, picked, leads)
     )
 
 
