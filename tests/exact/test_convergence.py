@@ -53,7 +53,7 @@ def test_leduc_exploitability_falls_fast_even_with_a_small_budget() -> None:
 
 
 def test_a_network_learns_kuhn_poker() -> None:
-    config = replace(networked(preset("kuhn", "rnad", updates=300)), width=64)
+    config = replace(networked(preset("kuhn", "rnad", updates=400)), width=64)
     assert final(config) < 0.05
 
 

@@ -93,7 +93,7 @@ def test_offline_beats_bc_on_poor_data_with_an_interval() -> None:
     """95 % interval of the paired difference over data sets lies far above zero."""
     gains = []
     for seed in range(4):
-        batch = logged(optimal_share=0.3, missing=0.3, seed=seed)
-        gains.append(value(train_offline(batch, seed)) - value(train_bc(batch, 80)))
+        batch = logged(optimal_share=0.3, missing=0.3, seed=seed, games=400)
+        gains.append(value(train_offline(batch, seed, 100)) - value(train_bc(batch, 80)))
     half_width = 3.18 * np.std(gains, ddof=1) / np.sqrt(len(gains))  # t, 3 degrees of freedom
     assert np.mean(gains) - half_width > 0.1

@@ -122,15 +122,14 @@ def _damping() -> DampingConfig:
 
 def networked(config: SolveConfig) -> SolveConfig:
     """The same run with a network in place of the table: Adam, a magnet that falls more slowly."""
-    n = config.updates
+    n, large = config.updates, config.game in UPDATES
     adam = OptimConfig(learning_rate=1e-3, max_grad_norm=1.0)
     ppo = replace(config.ppo, optim=adam, learning_rate=Power(1e-3, 0.5, n / 10), value_weight=0.5)
     rnad = replace(
         config.rnad,
-        optim=replace(adam, learning_rate=3e-3, betas=(0.0, 0.999)),
-        learning_rate=Power(3e-3, 0.5, n / 4),
-        eta=0.2,
-        stages=((max(1, n // 20), 1),),
+        optim=replace(adam, learning_rate=1e-3 if large else 3e-3, betas=(0.0, 0.999)),
+        eta=0.05 if large else 0.2,
+        stages=((100 if large else 50, 1),),
         value_weight=1.0,
     )
     magnet = MagnetConfig(weight=Power(config.magnet.weight.start, 0.5, n / 20))
