@@ -4,7 +4,7 @@
 KNOW), memory (battles, 2, MEMORY), logs (battles, length), and what each seat was last shown of the
 twelve Pokémon.  `out` are the arrays of a `Step`, which callers may overwrite.
 Without logs the events of a step are passed through a spare one, or, with no knowledge either, not
-made at all.
+made at all.  What takes `rows` and `out` is a helper: a call would copy all their arrays' facts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.events import COUNT, LAST_MOVE, ROOM, START, WIDTH
-from nashmon.sim.gen1.jit import keep_alive, kernel, pointer
+from nashmon.sim.gen1.jit import helper, keep_alive, kernel, pointer
 from nashmon.sim.gen1.knowledge import KNOW, begin_knowledge, forget_shown, update_knowledge
 from nashmon.sim.gen1.legal import write_mask
 from nashmon.sim.gen1.observe import (
@@ -63,7 +63,7 @@ EVENTS_PER_STEP = 256  # more than any turn can make
 LOG_LENGTH = START + EVENTS_PER_STEP * WIDTH
 
 
-@kernel
+@helper
 def _spare_log(rows):
     """A buffer for events that only pass through; without room when nobody learns from them."""
     log = np.zeros(LOG_LENGTH, np.int16)
@@ -71,7 +71,7 @@ def _spare_log(rows):
     return log
 
 
-@kernel
+@helper
 def _clean_log(rows, spare, n):
     log = pointer(spare, 0)
     if rows.logs.shape[0] > 0:
@@ -82,7 +82,7 @@ def _clean_log(rows, spare, n):
     return log
 
 
-@kernel
+@helper
 def _show(rows, out, w, n):
     """Write what each seat sees and may do."""
     s = pointer(rows.state, n * at.ROW)
@@ -97,7 +97,7 @@ def _show(rows, out, w, n):
             _observe(rows, out, s, p, w, n)
 
 
-@kernel
+@helper
 def _observe(rows, out, s, p, w, n):
     seat = 2 * n + p
     ids, numbers = pointer(rows.ids, seat * ID_BLOCK), pointer(rows.numbers, seat * NUMBER_BLOCK)
@@ -113,7 +113,7 @@ def _observe(rows, out, s, p, w, n):
         shown[j] = numbers[j]
 
 
-@kernel
+@helper
 def _ask(rows, out, c, w, n):
     """The next question, and each seat's reward since it was last asked."""
     s = pointer(rows.state, n * at.ROW)
@@ -126,7 +126,7 @@ def _ask(rows, out, c, w, n):
             remember(s, c, memory, p, w)
 
 
-@kernel
+@helper
 def _settle(rows, out, c, turn_limit, w, n):
     """After a step: the end of the battle, or the next question."""
     s = pointer(rows.state, n * at.ROW)
