@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from nashmon.learn.solve import Point
 
 
 def solve(
@@ -54,9 +57,9 @@ def solve(
     console.print(f"curves: {target}")
 
 
-def _runs(  # type: ignore[no-untyped-def]
+def _runs(
     console: Console, game: str, algo: str, updates: int, games: int, seeds: int, network: bool
-):
+) -> list[list[Point]]:
     from dataclasses import replace
 
     from nashmon.learn.presets import networked, preset
