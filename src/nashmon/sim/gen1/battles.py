@@ -131,7 +131,7 @@ class Gen1Battles:
     @property
     def bytes_per_battle(self) -> int:
         """Memory of one battle: the engine's rows and the arrays of a step."""
-        arrays = [*self._rows, *self._arrays.arrays.values()]
+        arrays: list[NDArray[Any]] = [*self._rows, *self._arrays.arrays.values()]
         return sum(array.nbytes for array in arrays) // self.num_battles
 
     def reset(self, seed: int) -> Step:
