@@ -1,8 +1,8 @@
 """The loops over battles; everything else works on one battle's row.
 
 `rows` are the engine's own arrays: state (battles, ROW), seeds (battles,), knowledge (battles,
-KNOW), memory (battles, 2, MEMORY), logs (battles, length), and what each seat was last shown of the
-twelve Pokémon.  `out` are the arrays of a `Step`, which callers may overwrite.
+KNOW), memory (battles, 2, MEMORY), logs (battles, length), and each seat's rows of the twelve
+Pokémon, kept from step to step.  `out` are the arrays of a `Step`, which callers may overwrite.
 Without logs the events of a step are passed through a spare one, or, with no knowledge either, not
 made at all.  What takes `rows` and `out` is a helper: a call would copy all their arrays' facts.
 """
@@ -100,17 +100,18 @@ def _show(rows, out, w, n):
 @helper
 def _observe(rows, out, s, p, w, n):
     seat = 2 * n + p
-    ids, numbers = pointer(rows.ids, seat * ID_BLOCK), pointer(rows.numbers, seat * NUMBER_BLOCK)
-    actives, field = (
+    write_entity(
+        s,
+        pointer(rows.know, n * KNOW),
+        p,
+        pointer(rows.ids, seat * ID_BLOCK),
+        pointer(rows.numbers, seat * NUMBER_BLOCK),
+        pointer(out.ids, seat * ID_BLOCK),
+        pointer(out.numbers, seat * NUMBER_BLOCK),
         pointer(out.actives, seat * ACTIVE_BLOCK),
         pointer(out.field, seat * FIELD_BLOCK),
+        w,
     )
-    write_entity(s, pointer(rows.know, n * KNOW), p, ids, numbers, actives, field, w)
-    shown_ids, shown = pointer(out.ids, seat * ID_BLOCK), pointer(out.numbers, seat * NUMBER_BLOCK)
-    for j in range(ID_BLOCK):
-        shown_ids[j] = ids[j]
-    for j in range(NUMBER_BLOCK):
-        shown[j] = numbers[j]
 
 
 @helper

@@ -24,7 +24,7 @@ _COPIED_PP = 5
 
 # Facts of a side that both players know.
 TURN = 0  # of the whole battle
-STALE = 1  # by viewer and side: 1 when who is on the bench, or how it is, has changed
+STALE = 1  # by viewer and side: bits of the Pokémon that were on the field since last shown there
 LISTED = 5  # by seat: the four moves of its Pokémon on the field as its last request listed them
 NEWS = 13  # start of side 0
 STATUS_TURNS = 0  # six
@@ -259,12 +259,6 @@ def _on_end(k, s, side, effect):
             k[news + DISABLED_MOVE] = 0
 
 
-@helper
-def _benches_change(k, side):
-    k[STALE + side] = 1
-    k[STALE + 2 + side] = 1
-
-
 @kernel
 def _take(k, s, kind, side, a, b, c):
     news = news_of(side) if side >= 0 else NEWS
@@ -275,7 +269,8 @@ def _take(k, s, kind, side, a, b, c):
         if b == at.TOX and c == ev.BY_STATUS and a > 0:
             k[turns] += 1
     elif kind == ev.E_SWITCH:
-        _benches_change(k, side)
+        k[STALE + side] |= 1 << a
+        k[STALE + 2 + side] |= 1 << a
         k[news + FORME] = s[side * at.SIDE + at.PARTY + a * at.MON + at.M_SPECIES]
         _leave_field(k, s, side)
         for j in range(at.NUM_MOVES):
@@ -303,7 +298,6 @@ def _take(k, s, kind, side, a, b, c):
     elif kind == ev.E_TRANSFORM:
         _on_transform(k, side)
     elif kind == ev.E_FAINT:
-        _benches_change(k, side)
         k[turns] = 0
         _leave_field(k, s, side)
     elif kind == ev.E_TURN:
@@ -360,7 +354,7 @@ def _read_request(k, s, p):
 def forget_shown(k):
     """Nothing that was written for this battle may be reused."""
     for c in range(4):
-        k[STALE + c] = 1
+        k[STALE + c] = (1 << at.TEAM) - 1
 
 
 @kernel

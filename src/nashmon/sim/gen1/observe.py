@@ -294,12 +294,31 @@ def bench_order(s, viewer, side, w):
     return count
 
 
+@helper
+def _show_row(own_ids, own_numbers, row, ids, numbers, place):
+    for c in range(_ID_COLUMNS):
+        ids[place * _ID_COLUMNS + c] = own_ids[row * _ID_COLUMNS + c]
+    for c in range(_NUMBER_COLUMNS):
+        numbers[place * _NUMBER_COLUMNS + c] = own_numbers[row * _NUMBER_COLUMNS + c]
+
+
 @kernel
-def _write_bench(s, k, p, side, ids, numbers, first, w):
+def _write_team(s, k, p, which, own_ids, own_numbers, ids, numbers, w):
+    """Six rows of one side; on the bench only those that were on the field are made anew."""
+    side = p if which == 0 else 1 - p
+    first = which * at.TEAM
+    active = s[side * at.SIDE + at.ACTIVE]
+    _write_pokemon(s, k, p, side, active, own_ids, own_numbers, first + active, w)
+    _show_row(own_ids, own_numbers, first + active, ids, numbers, first)
     count = bench_order(s, p, side, w)
+    stale = kn.STALE + 2 * p + side
     for j in range(count):
-        _write_pokemon(s, k, p, side, w[ORDER + j], ids, numbers, first + j, w)
-    for row in range(first + count, first + at.TEAM - 1):
+        index = w[ORDER + j]
+        if (k[stale] >> index) & 1:
+            k[stale] &= ~(1 << index)
+            _write_pokemon(s, k, p, side, index, own_ids, own_numbers, first + index, w)
+        _show_row(own_ids, own_numbers, first + index, ids, numbers, first + 1 + j)
+    for row in range(first + 1 + count, first + at.TEAM):
         for c in range(_ID_COLUMNS):
             ids[row * _ID_COLUMNS + c] = 0
         for c in range(_NUMBER_COLUMNS):
@@ -307,30 +326,20 @@ def _write_bench(s, k, p, side, ids, numbers, first, w):
 
 
 @kernel
-def _write_side(s, k, p, which, ids, numbers, actives, field, w):
-    side = p if which == 0 else 1 - p
-    first = which * at.TEAM
-    base = side * at.SIDE
-    _write_pokemon(s, k, p, side, s[base + at.ACTIVE], ids, numbers, first, w)
-    stale = kn.STALE + 2 * p + side
-    if k[stale] == 1:
-        k[stale] = 0
-        _write_bench(s, k, p, side, ids, numbers, first + 1, w)
-    _write_active(s, k, side, actives, which * _ACTIVE_COLUMNS)
-    place = _F_OWN if which == 0 else _F_FOE
-    size = s[base + at.TEAM_SIZE]
-    field[place] = size / 8
-    field[place + 1] = (size - s[base + at.LEFT]) / 8
+def write_entity(s, k, p, own_ids, own_numbers, ids, numbers, actives, field, w):
+    """Seat p's observation.
 
-
-@kernel
-def write_entity(s, k, p, ids, numbers, actives, field, w):
-    """Seat p's observation over its last one, whose benches may still hold.
-
-    `w` are SCRATCH numbers to work with.
+    `own_ids` and `own_numbers` keep the rows of the Pokémon between calls, `w` are SCRATCH numbers
+    to work with.
     """
-    _write_side(s, k, p, 0, ids, numbers, actives, field, w)
-    _write_side(s, k, p, 1, ids, numbers, actives, field, w)
+    for which in range(2):
+        side = p if which == 0 else 1 - p
+        _write_team(s, k, p, which, own_ids, own_numbers, ids, numbers, w)
+        _write_active(s, k, side, actives, which * _ACTIVE_COLUMNS)
+        place = _F_OWN if which == 0 else _F_FOE
+        size = s[side * at.SIDE + at.TEAM_SIZE]
+        field[place] = size / 8
+        field[place + 1] = (size - s[side * at.SIDE + at.LEFT]) / 8
     for j in range(_F_PHASE, FIELD_BLOCK):
         field[j] = 0.0
     turn = s[at.TURN]
