@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import multiprocessing
 import time
 from collections import defaultdict
@@ -79,6 +80,8 @@ def poke_env_worker(
             # A request answered twice (poke-env retries rejected choices) is one decision.
             answered.add((self.username, battle.battle_tag, battle.last_request.get("rqid", 0)))
             return super().choose_move(battle)
+
+    logging.disable(logging.WARNING)  # its warnings cost time and are not the point
 
     async def run() -> float:
         tag = f"{time.time_ns() % 10**8}{concurrency}"
