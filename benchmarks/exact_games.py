@@ -21,9 +21,12 @@ FULL = [
     *[("kuhn", a, 600, 0, False, 3) for a in SMALL],
     *[("kuhn", a, 600, 4096, False, 3) for a in ("ppo", "magnet", "rnad")],
     *[("kuhn", a, 600, 0, True, 3) for a in ("ppo", "magnet", "rnad")],
-    *[("leduc", a, 4000, 0, False, 1) for a in ("rnad", "magnet", "ppo")],
-    *[("leduc", a, 2000, 0, True, 1) for a in ("rnad", "magnet", "ppo")],
-    ("leduc", "nfsp", 600, 4096, False, 1),
+    ("leduc", "rnad", 4000, 0, False, 1),
+    ("leduc", "magnet", 3000, 0, False, 1),
+    ("leduc", "ppo", 1500, 0, False, 1),
+    ("leduc", "rnad", 2000, 0, True, 1),
+    ("leduc", "magnet", 1000, 0, True, 1),
+    ("leduc", "nfsp", 300, 4096, False, 1),
 ]
 QUICK = [
     *[("biased_rps", a, 600, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],

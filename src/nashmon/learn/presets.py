@@ -85,7 +85,7 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
         portfolio=PortfolioConfig(
             weight=Power(0.1), max_size=2, add_interval=50, strategy="recent"
         ),
-        nfsp=NFSPConfig(optim=_sgd(0.5)),
+        nfsp=NFSPConfig(optim=_sgd(1.0), anticipatory=0.3),
     )
 
 
@@ -101,7 +101,8 @@ def _ppo(algo: str, step: Step, updates: int) -> PPOConfig:
         learning_rate=rate if falling else None,
         clip=step.clip,
         value_weight=0.3 / rate.start,
-        entropy=Power(0.0),
+        # A best response that has become pure cannot follow the average policy any more.
+        entropy=Power(0.02 if algo == "nfsp" else 0.0),
         epochs=1,
         num_minibatches=1,
         normalise=False,
