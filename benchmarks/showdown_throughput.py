@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from nashmon.core.agent import RandomAgent
+from nashmon.core.formats import get_format
 from nashmon.match.play import decisions_of
 from nashmon.sim.base import NO_ACTION, Battles
 from nashmon.sim.local_server import LocalServer
-from nashmon.sim.make import default_teams, make_battles
+from nashmon.sim.make import Engine, choose_engine, default_teams, make_battles
 from nashmon.sim.showdown import lane
 
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
@@ -42,8 +43,10 @@ def random_step(battles: Battles, step: Any, rng: np.random.Generator) -> tuple[
     return battles.step(actions), int(step.acting.sum())
 
 
-def measure_ours(format_id: str, seconds: float, seed: int, rows: int, workers: int) -> float:
-    battles = make_battles(format_id, num_battles=rows, workers=workers, engine="showdown")
+def measure_ours(
+    format_id: str, seconds: float, seed: int, rows: int, engine: Engine = "showdown"
+) -> float:
+    battles = make_battles(format_id, num_battles=rows, workers=2, engine=engine)
     try:
         rng = np.random.default_rng(seed)
         step = battles.reset(seed)
@@ -191,13 +194,17 @@ def main() -> None:
         concurrency = max(best, key=lambda c: best[c])
         ours, theirs = [], []
         for number in range(args.rounds):
-            ours.append(measure_ours(format_id, args.seconds, number, args.rows, workers=2))
+            ours.append(measure_ours(format_id, args.seconds, number, args.rows))
             theirs.append(measure_poke_env(format_id, concurrency, args.seconds))
         ratio = median(a / b for a, b in zip(ours, theirs, strict=True))
         print(
             f"{format_id}: ours {median(ours):,.0f}/s, poke-env {median(theirs):,.0f}/s "
             f"(concurrency {concurrency}), ratio {ratio:.2f}"
         )
+        native = 0.0
+        if choose_engine(get_format(format_id), "auto") != "showdown":
+            native = measure_ours(format_id, args.seconds / 2, 0, 1024, "auto")
+            print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
         split = time_split(format_id, min(args.seconds, 5.0), args.rows // 2)
         for part, micros in sorted(split.items(), key=lambda item: -item[1]):
             print(f"    {part:28s} {micros:7.1f} µs per decision")
@@ -206,6 +213,7 @@ def main() -> None:
             "poke_env_per_s": round(median(theirs)),
             "concurrency": concurrency,
             "ratio": round(ratio, 2),
+            "default_engine_per_s": round(native) or round(median(ours)),
             "ratio_range": [
                 round(f(a / b for a, b in zip(ours, theirs, strict=True)), 2) for f in (min, max)
             ],
