@@ -23,9 +23,9 @@ FULL = [
     *[("kuhn", a, 600, 0, True, 3) for a in ("ppo", "magnet", "rnad")],
     ("leduc", "rnad", 4000, 0, False, 1),
     ("leduc", "magnet", 3000, 0, False, 1),
-    ("leduc", "ppo", 1500, 0, False, 1),
+    ("leduc", "ppo", 600, 0, False, 1),
     ("leduc", "rnad", 2000, 0, True, 1),
-    ("leduc", "magnet", 1000, 0, True, 1),
+    ("leduc", "magnet", 400, 0, True, 1),
     ("leduc", "nfsp", 300, 4096, False, 1),
 ]
 QUICK = [
