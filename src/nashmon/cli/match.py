@@ -57,8 +57,8 @@ def match_table(first: str, second: str, record: Record) -> Table:
     low, high = record.interval
     table = Table("agent", "against", "games", "wins", "draws", "losses", "win rate", "95 %")
     table.add_row(
-        first,
-        second,
+        first.removeprefix("scripted:"),
+        second.removeprefix("scripted:"),
         *(str(n) for n in (record.games, record.wins, record.draws, record.losses)),
         f"{record.win_rate:.1%}",
         f"{low:.1%} – {high:.1%}",

@@ -13,6 +13,9 @@ from nashmon.sim.base import NO_ACTION, Battles
 from nashmon.sim.make import make_battles
 
 
+PLAYERS = ("Red", "Blue")  # what the engines call p1 and p2
+
+
 @dataclass(slots=True)
 class Story:
     """A battle as text: (turn, sentences) pairs, turn 0 being the start."""
@@ -57,7 +60,8 @@ def tell(lines: list[str], names: tuple[str, str]) -> Story:
         if kind == "turn":
             story.turns.append((int(args[0]), []))
         elif kind in ("win", "tie"):
-            story.result = f"{args[0]} wins" if kind == "win" else "a draw"
+            winner = names[PLAYERS.index(args[0])] if kind == "win" else ""
+            story.result = f"{winner} wins" if winner else "a draw"
         elif kind in _SENTENCES:
             sentence = _SENTENCES[kind]([_who(arg, names) for arg in args])
             story.turns[-1][1].append(sentence)
