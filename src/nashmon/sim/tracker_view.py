@@ -108,7 +108,7 @@ def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
     disabled = mon.disabled
     ids = mon.legal
     # A battle may end after Transform, Mimic or fainting changed the moves, before a new request.
-    if ids is None or not all([move in slots for move in ids]):
+    if ids is None or not all(move in slots for move in ids):
         ids = tuple(sorted(slots, key=move_order))
     if not disabled:
         return tuple([move_view(move, *slots[move]) for move in ids])
