@@ -12,7 +12,6 @@ from nashmon.match.play import decisions_of
 from nashmon.sim.base import NO_ACTION, Battles
 from nashmon.sim.make import make_battles
 
-
 PLAYERS = ("Red", "Blue")  # what the engines call p1 and p2
 
 
