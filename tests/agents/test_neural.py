@@ -16,6 +16,8 @@ from nashmon.observe.registry import get_observation_space
 from nashmon.sim.base import NO_ACTION
 from nashmon.sim.make import make_battles
 
+ROWS = 3
+
 
 def policy_of(format_id: str, observation: str = "entity", **options: object) -> Policy:
     torch.manual_seed(0)
@@ -29,13 +31,13 @@ def policy_of(format_id: str, observation: str = "entity", **options: object) ->
 def played(agent: NeuralAgent, seed: int = 0) -> list[tuple[Decisions, np.ndarray, np.ndarray]]:
     """Every decision of some battles as the agent saw them, its actions and log-probabilities."""
     record = []
-    with closing(make_battles("gen1ou", 6)) as battles:
+    with closing(make_battles("gen1ou", ROWS, turn_limit=12)) as battles:
         step = battles.reset(seed)
         rng = np.random.default_rng(seed)
-        memories = [agent.start(6), agent.start(6)]
-        first = np.ones((6, 2), bool)
-        while battles.episodes.min() < 1:
-            actions = np.full((6, 2), NO_ACTION)
+        memories = [agent.start(ROWS), agent.start(ROWS)]
+        first = np.ones((ROWS, 2), bool)
+        while battles.episodes.min() < 2:
+            actions = np.full((ROWS, 2), NO_ACTION)
             for seat in (0, 1):
                 rows = np.flatnonzero(step.acting[:, seat])
                 if not len(rows):
@@ -54,7 +56,7 @@ def test_acting_gives_the_probabilities_that_learning_computes(memory: str) -> N
     agent = NeuralAgent(policy_of("gen1ou", memory=memory), "net")
     record = played(agent)
     for seat in (0, 1):
-        for slot in range(6):
+        for slot in range(ROWS):
             # One slot's decisions in order, evaluated as one sequence with the episode starts.
             rows = [
                 (view, int(np.flatnonzero(view.slots == slot)[0]), actions, log_probs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -119,8 +118,3 @@ def _check_actions(policy: Policy, rules: Format, name: str) -> None:
             f"agent {name} has actions {policy.actions.label}; "
             f"{rules.id} has {' or '.join(offered) or 'none'}"
         )
-
-
-def entropy_of(memory: Any) -> NDArray[np.float32] | None:
-    """Entropy of each decision of the last `act` call, where the agent knows it."""
-    return memory.entropy if isinstance(memory, NeuralMemory) else None

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal
 
+from nashmon.match.statistics import PAIR_SCORES
+
 Verdict = Literal["accept", "reject", "continue"]
 
-PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PRIOR = 1e-3  # pseudo-count that keeps the variance positive while all pairs are equal
 
 
@@ -33,10 +34,21 @@ class SprtConfig:
         if not (0.0 < self.alpha < 0.5 and 0.0 < self.beta < 0.5):
             raise ValueError(f"need error rates below ½, got {self.alpha}, {self.beta}")
 
+    @classmethod
+    def from_elo(
+        cls, elo0: float, elo1: float, alpha: float = 0.05, beta: float = 0.05
+    ) -> SprtConfig:
+        """The hypotheses as rating differences."""
+        return cls(_win_rate(elo0), _win_rate(elo1), alpha, beta)
+
     @property
     def bounds(self) -> tuple[float, float]:
         """Log-likelihood ratios at which H0 and H1 are accepted."""
         return log(self.beta / (1 - self.alpha)), log((1 - self.beta) / self.alpha)
+
+
+def _win_rate(elo: float) -> float:
+    return float(1.0 / (1.0 + 10.0 ** (-elo / 400.0)))
 
 
 def log_likelihood_ratio(counts: tuple[int, ...], config: SprtConfig) -> float:

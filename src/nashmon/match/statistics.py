@@ -1,11 +1,16 @@
-"""Intervals for win rates."""
+"""Results of matches and intervals for win rates."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from math import sqrt
+from typing import Any
+
+from nashmon.match.metrics import AgentMetrics
 
 Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of two games with exchanged seats and teams
 
 
 def wilson(score: float, games: int, z: float = Z95) -> tuple[float, float]:
@@ -30,6 +35,8 @@ class Record:
     truncated: int = 0  # of the draws: ended by the turn limit
     turns: int = 0  # summed over games
     decisions: int = 0  # of both agents
+    pairs: tuple[int, ...] = (0,) * len(PAIR_SCORES)  # pairs of games with each of PAIR_SCORES
+    metrics: tuple[AgentMetrics, AgentMetrics] = (AgentMetrics(), AgentMetrics())
 
     @property
     def games(self) -> int:
@@ -59,4 +66,16 @@ class Record:
             self.truncated + other.truncated,
             self.turns + other.turns,
             self.decisions + other.decisions,
+            tuple(a + b for a, b in zip(self.pairs, other.pairs, strict=True)),
+            (self.metrics[0] + other.metrics[0], self.metrics[1] + other.metrics[1]),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready values; `from_dict` restores an equal record."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Record:
+        """Rebuild from `to_dict` output or its JSON."""
+        first, second = (AgentMetrics(**values) for values in data["metrics"])
+        return cls(**{**data, "pairs": tuple(data["pairs"]), "metrics": (first, second)})
