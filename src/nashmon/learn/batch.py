@@ -58,6 +58,9 @@ class Policy(Protocol):
         ...
 
 
+_OPTIONAL = ("weights", "values", "log_policy")
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Trajectories of B seats over T steps."""
@@ -74,6 +77,9 @@ class Batch:
     memory: dict[str, Tensor] | None = None  # state before step 0, batch first
     paired: bool = False
     weights: Tensor | None = None  # (T, B): how much each decision counts; None: all the same
+    # What the acting policy said, when it is the one that learns: saves a forward pass.
+    values: Tensor | None = None  # (T, B)
+    log_policy: Tensor | None = None  # (T, B, A), before any temperature
 
     def __post_init__(self) -> None:
         shape = self.acting.shape
@@ -119,10 +125,12 @@ class Batch:
         changed = {
             f.name: change(getattr(self, f.name))
             for f in fields(self)
-            if f.name not in ("observations", "last_value", "memory", "paired", "weights")
+            if f.name not in ("observations", "last_value", "memory", "paired", *_OPTIONAL)
         }
         changes: dict[str, Any] = {**changed, **fixed}
-        changes["weights"] = None if self.weights is None else change(self.weights)
+        for name in _OPTIONAL:
+            value = getattr(self, name)
+            changes[name] = None if value is None else change(value)
         changes["observations"] = {k: change(v) for k, v in self.observations.items()}
         return replace(self, **changes)
 

@@ -17,8 +17,10 @@ from nashmon.learn.batch import (
     average,
     evaluate,
     minibatches,
+    places,
     scatter,
     select,
+    take,
 )
 from nashmon.learn.masked import chosen, entropy, kl
 from nashmon.learn.optim import Descent, OptimConfig
@@ -159,8 +161,7 @@ class PPO:
     @torch.no_grad()
     def _targets(self, batch: Batch) -> Targets:
         c = self.config
-        with self.descent.autocast():
-            before = evaluate(self.policy, batch)
+        before = self._before(batch)
         values = scatter(before.value, batch.acting)
         steps = (batch.rewards, values, batch.acting, batch.ends, batch.last_value)
         advantages = gae(*steps, gamma=c.gamma, lam=c.lam)[batch.acting]
@@ -174,6 +175,14 @@ class PPO:
             returns=before.value + gains,
             references=[r.prepare(batch) for r in self.regularisers],
         )
+
+    def _before(self, batch: Batch) -> Decisions:
+        """The policy before the update: what it said while acting, or a pass over the batch."""
+        if batch.values is None or batch.log_policy is None:
+            with self.descent.autocast():
+                return evaluate(self.policy, batch)
+        index = places(batch.acting)
+        return Decisions(take(batch.log_policy, index), take(batch.values, index), None)
 
     def _loss(self, part: Minibatch, targets: Targets) -> tuple[Tensor, Metrics]:
         c = self.config

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from nashmon.nets.bags import sum_rows
 from nashmon.nets.config import PolicyConfig
 from nashmon.nets.encoding import MOVES, TEAM, Encoder, Encoding, Tables
 from nashmon.nets.layers import FeedForward, SelfAttention, mlp
@@ -74,7 +75,7 @@ class EntityEmbedding(nn.Module):
         active = observations["active_numbers"]
         table = self._joint_table()
         places = ids.long() + self.offsets
-        bags = F.embedding_bag(places.flatten(0, 1), table, mode="sum")
+        bags = sum_rows(places.flatten(0, 1), table)
         rows = (bags + self.numbers(numbers).flatten(0, 1)).view(len(ids), 2, TEAM, -1) + self.sides
         where = active[..., self.occupied].view(-1, 2, self.slots, 1) * self.places
         slots = rows[:, :, : self.slots] + where + self.active(active).view_as(where)

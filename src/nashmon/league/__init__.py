@@ -1,0 +1,1 @@
+"""Leagues: opponent pools, exploiters, populations and equilibria over them."""

@@ -1,0 +1,1 @@
+"""Training: roll-outs, learners, runs and their directories."""

@@ -1,0 +1,143 @@
+"""The loop of a run: update, log, remember, evaluate, save; until the budget is used up."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nashmon.train.config import RunConfig
+from nashmon.train.evaluation import Evaluator, Result
+from nashmon.train.logger import Logger
+from nashmon.train.run import EVALUATIONS, METRICS, RunDirectory, RunError
+from nashmon.train.trainer import Progress, Trainer
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What a run tells its watcher: an update, results of an evaluation, or a message."""
+
+    progress: Progress | None = None
+    results: tuple[Result, ...] = ()
+    message: str = ""
+
+
+class Loop:
+    """Drives a trainer through its budget; `run()` yields events, `stop()` ends it cleanly."""
+
+    def __init__(self, run: RunDirectory, config: RunConfig) -> None:
+        self.run_directory, self.config = run, config
+        self.trainer = Trainer(config, run.path)
+        self.evaluator = Evaluator(config)
+        self._stopped = False
+        self._best = -1.0
+
+    def resume(self, name: str = "last") -> None:
+        """Continue from a checkpoint of the run; later lines of its logs are dropped."""
+        path = self.run_directory.checkpoint(name)
+        if not (path / "checkpoint.json").exists() and not path.exists():
+            known = sorted(p.name for p in path.parent.glob("*")) if path.parent.exists() else []
+            raise RunError(f"{path} does not exist; checkpoints: {', '.join(known) or 'none'}")
+        self.trainer.load(path)
+        for log in (METRICS, EVALUATIONS):
+            self.run_directory.rewind(log, self.trainer.updates)
+
+    def stop(self) -> None:
+        """End after the update that is running."""
+        self._stopped = True
+
+    def fraction(self) -> float:
+        """How much of the budget is used, 0 … 1."""
+        budget, trainer = self.config.budget, self.trainer
+        parts = (
+            (trainer.seconds / 60, budget.minutes),
+            (trainer.updates, budget.updates),
+            (trainer.decisions, budget.decisions),
+        )
+        return min(1.0, max(used / limit for used, limit in parts if limit))
+
+    def run(self) -> Iterator[Event]:
+        """Train; the last checkpoint is written whatever ends the loop."""
+        trainer, config = self.trainer, self.config
+        logger = Logger(self.run_directory, config, trainer.updates)
+        self.run_directory.note_session(trainer.updates)
+        try:
+            while not self._stopped and self.fraction() < 1.0:
+                progress = trainer.step()
+                self._log(logger, progress)
+                trainer.remember()
+                yield Event(progress)
+                yield from self._evaluations(logger)
+                if trainer.updates % config.checkpoints.every == 0:
+                    self._save()
+                every = config.evaluation.every
+                if every and trainer.updates % every == 0:
+                    self._submit(config.evaluation.games)
+            self._save()
+            if self._stopped:
+                yield Event(message=f"stopped at update {trainer.updates}, saved")
+            else:
+                yield from self._final(logger)
+        finally:
+            logger.close()
+            self.evaluator.close()
+            trainer.close()
+
+    def _log(self, logger: Logger, progress: Progress) -> None:
+        totals: dict[str, float] = {
+            "decisions": progress.decisions,
+            "battles": progress.battles,
+            "seconds": progress.seconds,
+        }
+        metrics = dict(progress.metrics) | self.trainer.pool.metrics()
+        for name, record in progress.report.records.items():
+            if name != "self":
+                metrics[f"rollout/win_rate/{name}"] = record.win_rate
+        logger.update(progress.update, totals, metrics)
+
+    def _save(self) -> None:
+        trainer, every = self.trainer, self.config.checkpoints.keep_every
+        trainer.save(self.run_directory.checkpoint("last"))
+        if every and trainer.updates % every == 0:
+            trainer.save_policy(self.run_directory.checkpoint(f"update_{trainer.updates:06d}"))
+
+    def _submit(self, games: int) -> None:
+        if self.config.evaluation.opponents:
+            path = self._candidate(self.trainer.updates)
+            self.trainer.save_policy(path)
+            self.evaluator.submit(path, games)
+
+    def _candidate(self, update: int) -> Path:
+        return self.run_directory.checkpoint(f"candidate_{update:06d}")
+
+    def _evaluations(self, logger: Logger, wait: bool = False) -> Iterator[Event]:
+        for results in self.evaluator.results(wait):
+            for result in results:
+                logger.evaluation(result)
+            self._keep_best(results)
+            yield Event(results=tuple(results))
+
+    def _keep_best(self, results: list[Result]) -> None:
+        """The checkpoint with the highest mean win rate becomes `best`."""
+        score = sum(r.record.win_rate for r in results) / len(results)
+        path = self._candidate(results[0].update)
+        best = self.run_directory.checkpoint("best")
+        if score >= self.trainer.best_score:
+            self.trainer.best_score = score
+            shutil.rmtree(best, ignore_errors=True)
+            path.rename(best)
+        else:
+            shutil.rmtree(path)
+
+    def _final(self, logger: Logger) -> Iterator[Event]:
+        yield Event(message="final evaluation")
+        yield from self._evaluations(logger, wait=True)
+        self._submit(self.config.evaluation.final_games)
+        yield from self._evaluations(logger, wait=True)
+
+
+def summary(run: RunDirectory) -> dict[str, Any]:
+    """The last evaluation of every opponent, by name."""
+    return {row["opponent"]: row for row in run.rows(EVALUATIONS)}
