@@ -152,7 +152,7 @@ def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     undo = [
         timed(lane.Tracker, "feed", "tracker: messages"),
         timed(lane.Tracker, "request", "tracker: request"),
-        timed(lane.Tracker, "state", "state"),
+        timed(lane.Tracker, "facts", "state"),
         timed(encoder, "write", "entity observation"),
         timed(type(mine._space), "mask", "mask"),
         timed(type(mine._space), "choice", "choice"),

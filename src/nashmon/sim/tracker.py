@@ -1,12 +1,14 @@
 """`Tracker`: one player's view of one battle, from protocol lines and requests to states.
 
 poke-env parses the protocol; `tracker_lines` corrects it where it is wrong or too coarse.  Parts
-of a state that did not change are the same objects as in the state before.
+of a state that did not change are the same objects as in the state before.  `facts` gives the same
+fields as `state` in cheap named tuples, for those who only read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 from nashmon.core import actions_request
@@ -20,12 +22,12 @@ from nashmon.core.state import (
     UniversalPokemon,
     UniversalSide,
     UniversalState,
-    quick_constructor,
+    facts_constructor,
 )
 from nashmon.sim.tracker_battle import track
 from nashmon.sim.tracker_lines import HANDLERS
-from nashmon.sim.tracker_pokemon import COPIED_PP, TrackedPokemon
-from nashmon.sim.tracker_view import effects, move_order, pokemon_view, request_move
+from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
+from nashmon.sim.tracker_view import StateMaker, effects, move_order, pokemon_facts, request_move
 
 ROLES = ("p1", "p2")
 # Request key → gimmick; where a request offers several, the first, as in the action codec.
@@ -33,8 +35,8 @@ GIMMICKS = tuple(
     (key, "tera" if word == "terastallize" else word) for key, word in actions_request.GIMMICKS
 )
 
-_new_side = quick_constructor(UniversalSide)
-_new_state = quick_constructor(UniversalState)
+_side_facts = facts_constructor(UniversalSide)
+_state_facts = facts_constructor(UniversalState)
 
 
 class Tracker:
@@ -58,13 +60,15 @@ class Tracker:
         self._request: dict[str, Any] = {}
         self._result: Result | None = None
         self._num_known = 0  # Pokémon of the foe that were on the field
-        self._sides: dict[str, UniversalSide] = {}
-        self._side_facts: dict[str, tuple[Any, ...]] = {}
+        # Per role the Pokémon in the order of a bench, and for which order of the battle.
+        self._sorted: dict[str, tuple[int, list[TrackedPokemon]]] = {}
+        self._maker = StateMaker()
+        self._facts: UniversalState | None = None
         self._state: UniversalState | None = None
 
     def feed(self, lines: Iterable[str]) -> None:
         """Take the protocol lines that this player received."""
-        self._state = None
+        self._facts = self._state = None
         battle = self._battle
         handlers = HANDLERS
         for line in lines:
@@ -89,20 +93,31 @@ class Tracker:
 
     def request(self, request: dict[str, Any]) -> None:
         """Take the request that this player received; it is kept, not copied."""
-        self._state = None
+        self._facts = self._state = None
         self._request = request
         entries = request["side"]["pokemon"]
+        if len(entries) != len(self._own):
+            _check_names(entries)
+            self._battle.orders += 1
         if not request.get("teamPreview"):
             self._place_own(entries)
-        self._own = [self._update_own(entry) for entry in entries]
-        for mon, offer in zip(self._own, request.get("active") or (), strict=False):
+        known = self._battle.team.get
+        own = []
+        for entry in entries:
+            mon = known(entry["ident"])
+            if mon is None or mon.entry is not entry or mon.reread:
+                mon = self._update_own(entry)
+            own.append(mon)
+        self._own = own
+        for mon, offer in zip(own, request.get("active") or (), strict=False):
             if offer is not None:
                 self._offer(mon, offer)
 
     def _update_own(self, entry: dict[str, Any]) -> TrackedPokemon:
         ident = entry["ident"]
         mon = self._battle.team.get(ident) or self._own_member(entry)
-        if not mon.reread and (mon.entry is entry or mon.entry == entry):
+        if mon.entry == entry and not mon.reread:
+            mon.entry = entry
             return mon
         mon.reread = False
         mon.entry = entry
@@ -158,46 +173,54 @@ class Tracker:
     def state(self) -> UniversalState:
         """What the player knows now; the same object until something new arrives."""
         if self._state is None:
-            self._state = self._build()
+            self._state = self._maker.state(self.facts())
         return self._state
+
+    def facts(self) -> UniversalState:
+        """The twin of `state`: equal fields, Pokémon, sides and itself as named tuples."""
+        if self._facts is None:
+            self._facts = self._build()
+        return self._facts
 
     def rebuild(self) -> UniversalState:
         """The state made anew from everything known, for checks of `state`."""
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
-            mon.view = None
+            mon.facts = None
             mon.changed = True
-        self._side_facts = {}
-        self._state = None
+        self._sorted = {}
+        self._maker = StateMaker()
+        self._facts = self._state = None
         return self.state()
 
     def _build(self) -> UniversalState:
         battle = self._battle
+        request = self._request
         turn = battle.turn
         phase = self._phase()
-        reviving = phase == "switch" and any(
-            entry.get("reviving") for entry in self._request["side"]["pokemon"]
-        )
+        reviving = phase == "switch" and actions_request.is_reviving(request)
         own = self._own_side(phase == "preview", reviving)
         foe = self._foe_side()
         weather, begun = next(iter(battle._weather.items()), (None, turn))
-        offers = self._request["active"] if phase == "move" else self._nothing
-        return _new_state(
-            self.format.id,
-            battle.gen,
-            self._game_type,
-            turn,
-            phase,
-            own,
-            foe,
-            weather,
-            turn - begun,
-            effects(battle._fields, turn, {}),
-            tuple(self._request["forceSwitch"]) if phase == "switch" else self._no,
-            tuple([bool(offer and offer.get("trapped")) for offer in offers]),
-            tuple([bool(offer and offer.get("maybeTrapped")) for offer in offers]),
-            tuple([_gimmick(offer) for offer in offers]),
-            reviving,
-            self._result,
+        offers = request["active"] if phase == "move" else self._nothing
+        return _state_facts(
+            (
+                self.format.id,
+                battle.gen,
+                self._game_type,
+                turn,
+                phase,
+                own,
+                foe,
+                weather,
+                turn - begun,
+                effects(battle._fields, turn, {}),
+                tuple(request["forceSwitch"]) if phase == "switch" else self._no,
+                tuple([offer is not None and bool(offer.get("trapped")) for offer in offers]),
+                tuple([offer is not None and bool(offer.get("maybeTrapped")) for offer in offers]),
+                tuple([_gimmick(offer) for offer in offers]),
+                reviving,
+                self._result,
+            )
         )
 
     def _phase(self) -> Phase:
@@ -243,45 +266,64 @@ class Tracker:
     ) -> UniversalSide:
         battle = self._battle
         turn = battle.turn
-        active = tuple([None if mon is None else self._view(mon, True) for mon in standing])
-        bench = []
-        for place, mon in enumerate(mons):
+        active = tuple([None if mon is None else self._seen(mon, True) for mon in standing])
+        living: list[Any] = []
+        fainted: list[Any] = []
+        for mon in self._in_order(role, mons):
             if mon not in standing:
-                view = self._view(mon, False) if mon.changed else mon.view
-                # Nobody shares a place, so that views are never compared.
-                bench.append((mon.fainted is not reviving, mon.order, place, view))
-        bench.sort()
+                seen = self._seen(mon, False) if mon.changed else mon.facts
+                (fainted if mon._status is FAINTED else living).append(seen)
         conditions = battle._conditions(role)
-        waiting = battle.slot_conditions
-        facts = (
-            active,
-            tuple([view for _, _, _, view in bench]),
-            _aged(conditions, turn) if conditions else (),
-            self._slot_conditions(role) if waiting else self._no_slot_conditions,
-            battle._team_size.get(role, len(mons)),
-            sum([mon.fainted for mon in mons]),
-            battle.gimmicks[role],
-            _dynamax_turns(standing, turn) if battle.gen == 8 else None,
-            battle.preview[role],
+        return _side_facts(
+            (
+                active,
+                tuple(fainted + living if reviving else living + fainted),
+                _aged(conditions, turn) if conditions else (),
+                self._slot_conditions(role) if battle.slot_conditions else self._no_slot_conditions,
+                battle._team_size.get(role, len(mons)),
+                len(fainted) + sum([m is not None and m._status is FAINTED for m in standing]),
+                battle.gimmicks[role],
+                _dynamax_turns(standing, turn) if battle.gen == 8 else None,
+                battle.preview[role],
+            )
         )
-        if facts != self._side_facts.get(role):
-            self._side_facts[role] = facts
-            self._sides[role] = _new_side(*facts)
-        return self._sides[role]
 
-    def _view(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
+    def _in_order(self, role: str, mons: list[TrackedPokemon]) -> list[TrackedPokemon]:
+        """By (species, name), as a bench is; sorted anew only when that can have changed."""
+        orders, ordered = self._sorted.get(role, (-1, mons))
+        if orders != self._battle.orders:
+            ordered = sorted(mons, key=_order)
+            self._sorted[role] = self._battle.orders, ordered
+        return ordered
+
+    def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
-        new = pokemon_view(mon, self._battle.turn, active)
+        new = pokemon_facts(mon, self._battle.turn, active)
         mon.changed = active  # once it leaves the field it is seen anew
-        old = mon.view
-        if old is not None and new == old:
+        old = mon.facts
+        if new == old:
+            assert old is not None
             return old
-        mon.view = new
+        mon.facts = new
         return new
 
     def _slot_conditions(self, role: str) -> tuple[tuple[str, ...], ...]:
         waiting = self._battle.slot_conditions
         return tuple([tuple(sorted(waiting.get(role + x, ()))) for x in self._battle.letters])
+
+
+_order = attrgetter("order")
+
+
+def _check_names(entries: list[dict[str, Any]]) -> None:
+    """Protocol lines tell the Pokémon of a team apart by their names alone."""
+    names = [entry["ident"] for entry in entries]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SimulatorError(
+            f"two Pokémon of one team share the name {twice[0]!r}: expected different nicknames, "
+            "as the Nickname Clause demands"
+        )
 
 
 def _aged(conditions: dict[str, int], turn: int) -> tuple[tuple[str, int], ...]:
@@ -290,7 +332,7 @@ def _aged(conditions: dict[str, int], turn: int) -> tuple[tuple[str, int], ...]:
 
 
 def _gimmick(offer: dict[str, Any] | None) -> str | None:
-    if offer:
+    if offer is not None and len(offer) > 1:  # more than moves
         for key, gimmick in GIMMICKS:
             if offer.get(key):
                 return gimmick

@@ -53,6 +53,7 @@ class Tracking:
         self.gimmicks: dict[str, tuple[str, ...]] = {"p1": (), "p2": ()}
         self.slot_conditions: dict[str, dict[str, int]] = {}  # "p1a" → name → turn it began
         self.trappers: dict[str, TrackedPokemon] = {}  # slot of the trapped → who trapped it
+        self.orders = 0  # counts what may change the order of a bench
         self.mover: TrackedPokemon | None = None
         self.mover_target = ""
         self._named: dict[str, TrackedPokemon] = {}  # identifiers resolved since the last switch
@@ -99,6 +100,7 @@ class Tracking:
                 mon = TrackedPokemon(self, own, details, name)
             mon.nickname = mon.shown_as = name
             team[key] = mon
+            self.orders += 1
         return team[key]
 
     def _take_previewed(self, details: str) -> TrackedPokemon | None:
@@ -160,6 +162,7 @@ class Tracking:
         if player != self._player_role:
             name = details.split(",")[0]
             self.previewed.append(TrackedPokemon(self, False, details, name))
+            self.orders += 1
 
     def _side_start(self, side: str, condition: str) -> None:
         conditions = self._conditions(side)

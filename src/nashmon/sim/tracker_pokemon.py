@@ -68,7 +68,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.nickname = name
         self.shown_as = name
         self.entry: dict[str, Any] | None = None  # own side: what the last request said of it
-        self.view: UniversalPokemon | None = None  # the part of the last state made from it
+        self.facts: UniversalPokemon | None = None  # the part of the last state made from it
         self.changed = True
         self.selected: bool | None = None
         self.legal: tuple[str, ...] | None = None  # own side: its moves as the request lists them
@@ -113,6 +113,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         if species != self._species:
             self._update_from_pokedex(species)
         self.order = (species, self.nickname)
+        self.battle.orders += 1
         self.base_forme = self.base_forme or species
         self._level = level
         self._gender = gender

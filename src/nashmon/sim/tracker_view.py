@@ -1,10 +1,11 @@
-"""Frozen state objects made from tracked ones; positional arguments, because this runs often."""
+"""What a state says of one Pokémon, as a tuple of its fields, and states made from such tuples."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 from poke_env.battle import Status
 
@@ -15,6 +16,9 @@ from nashmon.core.state import (
     Effects,
     UniversalMove,
     UniversalPokemon,
+    UniversalSide,
+    UniversalState,
+    facts_constructor,
     quick_constructor,
 )
 from nashmon.sim.tracker_pokemon import FAINTED, UNKNOWN_ITEM, TrackedPokemon
@@ -26,8 +30,13 @@ _STATUS_NAMES = {
     **{status: None if status is FAINTED else status.name.lower() for status in Status},
 }
 move_view = lru_cache(maxsize=65536)(UniversalMove)
-_pokemon = quick_constructor(UniversalPokemon)
-
+# The fields that only an active Pokémon can have otherwise.
+_IDLE = ((0,) * 7, (), None, 0, False, False, None, False, False)
+_facts = facts_constructor(UniversalPokemon)
+_new_pokemon = quick_constructor(UniversalPokemon)
+_new_side = quick_constructor(UniversalSide)
+_new_state = quick_constructor(UniversalState)
+_OWN = [field.name for field in fields(UniversalState)].index("own")  # the foe's side follows
 
 move_order = lru_cache(maxsize=4096)(move_key)
 
@@ -47,13 +56,16 @@ def effects(begun: dict[str, int], turn: int, counted: dict[str, int]) -> Effect
     return tuple(sorted([*ages, *counted.items()]))
 
 
-def pokemon_view(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
-    """What the state says of one Pokémon."""
+def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
+    """What the state says of one Pokémon, as the twin of a `UniversalPokemon`."""
     status = mon._status
     fainted = status is FAINTED
     own = mon.own
     hp, max_hp = mon._current_hp, mon._max_hp
-    facts = (
+    gen = mon.battle.gen
+    item = "" if gen == 1 else mon._item
+    entry = mon.entry
+    known = (
         mon.forme,
         mon.base_forme,
         mon.nickname,
@@ -68,39 +80,31 @@ def pokemon_view(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokem
         mon.types,
         mon._terastallized_type,
         mon._terastallized,
-        _item(mon),
-        _ability(mon),
+        None if item == UNKNOWN_ITEM else item or "",
+        "" if gen < 3 else mon.ability,
         _moves(mon),
-        _stats(mon.entry),
+        None if entry is None else _stat_values(entry["stats"]),
         active,
         mon._revealed,
         mon.selected,
     )
     if not active:
-        return _pokemon(*facts)
-    return _pokemon(
-        *facts,
-        _boosts(mon._boosts),
-        effects(mon.volatiles, turn, mon.counts),
-        mon.last_move_id,
-        mon.protects,
-        not mon.acted and not fainted,
-        mon._must_recharge,
-        mon.preparing_id,
-        mon.transformed_now,
-        mon.commanding,
+        return _facts(known + _IDLE)
+    volatiles = effects(mon.volatiles, turn, mon.counts)
+    return _facts(
+        (
+            *known,
+            _boosts(mon._boosts),
+            volatiles,
+            mon.last_move_id,
+            mon.protects,
+            not mon.acted and not fainted,
+            mon._must_recharge,
+            mon.preparing_id,
+            mon.transformed_now,
+            mon.commanding,
+        )
     )
-
-
-def _item(mon: TrackedPokemon) -> str | None:
-    if mon.battle.gen == 1:
-        return ""
-    item = mon._item
-    return None if item == UNKNOWN_ITEM else item or ""
-
-
-def _ability(mon: TrackedPokemon) -> str | None:
-    return "" if mon.battle.gen < 3 else mon.ability
 
 
 def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
@@ -115,8 +119,33 @@ def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
     return tuple([move_view(move, *slots[move], move in disabled) for move in ids])
 
 
-def _stats(entry: dict[str, Any] | None) -> tuple[int, ...] | None:
-    if entry is None:
-        return None
-    stats: tuple[int, ...] = _stat_values(entry["stats"])
-    return stats
+class StateMaker:
+    """Makes states from their twins; what did not change is the same object as before."""
+
+    def __init__(self) -> None:
+        # By identity of the twin, which is kept here so that no other can take its place.
+        self._pokemon: dict[int, tuple[UniversalPokemon, UniversalPokemon]] = {}
+        self._sides: list[tuple[UniversalSide, UniversalSide] | None] = [None, None]
+
+    def state(self, facts: UniversalState) -> UniversalState:
+        """The state of which this is the twin."""
+        before, self._pokemon = self._pokemon, {}
+        own, foe = (self._side(k, side, before) for k, side in enumerate((facts.own, facts.foe)))
+        values = list(cast(tuple[Any, ...], facts))
+        values[_OWN : _OWN + 2] = own, foe
+        return _new_state(*values)
+
+    def _side(self, k: int, facts: UniversalSide, before: Any) -> UniversalSide:
+        active = tuple([None if p is None else self._view(p, before) for p in facts.active])
+        bench = tuple([self._view(p, before) for p in facts.bench])
+        known = self._sides[k]
+        if known is not None and known[0] == facts:
+            return known[1]
+        made = _new_side(active, bench, *cast(tuple[Any, ...], facts)[2:])
+        self._sides[k] = facts, made
+        return made
+
+    def _view(self, facts: UniversalPokemon, before: Any) -> UniversalPokemon:
+        known = before.get(id(facts)) or (facts, _new_pokemon(*cast(tuple[Any, ...], facts)))
+        self._pokemon[id(facts)] = known
+        return cast(UniversalPokemon, known[1])

@@ -200,7 +200,7 @@ class Lane:
             return
         self._arrays["acting"][row, seat] = True
         self._space.mask(request, mask)
-        state = view.tracker.state()
+        state = view.tracker.facts()
         view.encoder.write(state, self._flat_observations, 2 * row + seat)
         if view.previous is not None:
             self._arrays["rewards"][row, seat] = self._reward(view.previous, state)
@@ -217,5 +217,5 @@ class Lane:
         self._arrays["episodes"][row] += 1
         for seat, view in enumerate(self._views[row]):
             if view.previous is not None:
-                final = view.tracker.state()
+                final = view.tracker.facts()
                 self._arrays["rewards"][row, seat] = self._reward(view.previous, final)
