@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,14 +55,14 @@ class Collector(Protocol):
 
 
 def build_collector(
-    config: RunConfig, policy: Policy, pool: OpponentPool, teams: RunTeams
+    config: RunConfig, policy: Policy, pool: OpponentPool, teams: RunTeams, folder: Path
 ) -> Collector:
     """The collector of a config."""
     if config.rollout.mode == "sync":
         return SyncCollector(config, policy, pool, teams)
     from nashmon.train.actors import ActorCollector
 
-    return ActorCollector(config, policy, pool, teams)
+    return ActorCollector(config, policy, pool, teams, folder)
 
 
 def run_battles(config: RunConfig, teams: RunTeams, count: int, workers: int) -> Battles:

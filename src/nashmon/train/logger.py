@@ -27,9 +27,7 @@ class Logger:
         self._wandb: Any = None
         if config.log.tensorboard:
             # Steps of a lost session are hidden by TensorBoard itself.
-            self._board = SummaryWriter(
-                str(run.path / "tensorboard"), purge_step=update + 1
-            )
+            self._board = SummaryWriter(str(run.path / "tensorboard"), purge_step=update + 1)
         if config.log.wandb != "off":
             self._wandb = _wandb_run(run, config)
 

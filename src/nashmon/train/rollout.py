@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,11 +17,11 @@ from torch import Tensor
 from nashmon.learn.batch import Batch
 from nashmon.match.play import decisions_of
 from nashmon.match.statistics import Record
-from nashmon.nets.distribution import NO_ACTION as NONE
 from nashmon.nets.distribution import sample, shape_policy
 from nashmon.nets.policy import Policy
 from nashmon.sim.base import NO_ACTION, Battles, Step
 from nashmon.train.seating import LEARNER, Seating
+from nashmon.train.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Rollout:
         self.battles, self.policy, self.seating = battles, policy, seating
         self.steps, self.generator, self.temperature = steps, generator, temperature
         self._columns = 2 * battles.num_battles
-        self._store = _Store(steps, self._columns, battles)
+        self.store: Store | None = None  # where `collect` writes; made when none was given
         self._memory = policy.initial_memory(self._columns)
         self._step: Step | None = None
         self._fresh = np.ones((battles.num_battles, 2), dtype=bool)
@@ -70,8 +69,9 @@ class Rollout:
         """Play `steps` steps of every battle.  The batch is valid until the next call."""
         if self._step is None:
             raise RuntimeError("call reset(seed) before collect")
-        store = self._store
-        memory = {name: tensor.clone() for name, tensor in self._memory.items()}
+        store = self._target()
+        for name, tensor in self._memory.items():
+            store.memory[name][:] = tensor
         self.seating.draw()
         before = self.seating.totals()
         turns = 0
@@ -79,29 +79,37 @@ class Rollout:
             step = self._step
             learner = step.acting & (self.seating.owner == LEARNER)
             actions = np.full(step.acting.shape, NO_ACTION, dtype=np.int64)
-            self._decide(t, step, learner, actions)
+            self._decide(store, t, learner, actions)
             self._answer(step, actions)
             store.resets[t] = torch.from_numpy(self._fresh.reshape(-1))
             self._fresh &= ~step.acting
             self._step = self.battles.step(actions)
-            turns += self._close(t, self._step)
-        last_value = self._bootstrap(self._step)
+            turns += self._close(store, t, self._step)
+        store.last_value[:] = self._bootstrap(self._step)
         report = self.seating.since(before)
         decisions = int(store.acting.sum())
-        batch = store.batch(last_value, memory if self.policy.has_memory else None)
-        return batch, RolloutReport(decisions, report.battles, turns, report.records)
+        return store.batch(), RolloutReport(decisions, report.battles, turns, report.records)
+
+    def _target(self) -> Store:
+        if self.store is None:
+            battles = self.battles
+            self.store = Store.allocate(
+                self.steps, self._columns, battles.obs_spec, battles.num_actions, self._memory
+            )
+        return self.store
 
     def _decide(
-        self, t: int, step: Step, learner: NDArray[np.bool_], actions: NDArray[np.int64]
+        self, store: Store, t: int, learner: NDArray[np.bool_], actions: NDArray[np.int64]
     ) -> None:
         """The learner's decisions of one step, into the store and into `actions`."""
-        store = self._store
+        step = self._step
+        assert step is not None
         store.write(t, step.observations, step.masks, learner)
         rows = torch.from_numpy(np.flatnonzero(learner))
         if not len(rows):
             return
-        output = self._evaluate(store.observations_at(t, rows), store.masks[t, rows], rows)
-        log_policy, value = output
+        shown, masks = store.observations_at(t, rows), store.masks[t, rows]
+        log_policy, value = self._evaluate(shown, masks, rows)
         shaped = shape_policy(log_policy, self.temperature, 1.0)
         chosen, log_probs = sample(shaped, self.generator)
         store.actions[t, rows] = chosen
@@ -131,9 +139,8 @@ class Rollout:
             view = decisions_of(self.battles, step, rows, seat, self._fresh)
             actions[rows, seat] = opponent.agent.act(view, opponent.memory, self.seating.rng)
 
-    def _close(self, t: int, step: Step) -> int:
+    def _close(self, store: Store, t: int, step: Step) -> int:
         """Record what the step led to; returns the turns of the battles that ended."""
-        store = self._store
         store.rewards[t] = torch.from_numpy(step.rewards.reshape(-1))
         store.ends[t] = torch.from_numpy(np.repeat(step.ended, 2))
         ended = np.flatnonzero(step.ended)
@@ -161,62 +168,3 @@ class Rollout:
         pairs = values.view(-1, 2)
         waiting = torch.from_numpy(~step.acting)
         return torch.where(waiting, -pairs.flip(1), pairs).reshape(-1)
-
-
-class _Store:
-    """Preallocated arrays of one roll-out, (steps, columns, …), used again by the next."""
-
-    def __init__(self, steps: int, columns: int, battles: Battles) -> None:
-        shape = (steps, columns)
-        self.observations = {
-            spec.name: torch.zeros(
-                (*shape, *spec.shape), dtype=torch.from_numpy(np.zeros(0, spec.dtype)).dtype
-            )
-            for spec in battles.obs_spec.arrays
-        }
-        self.masks = torch.zeros((*shape, battles.num_actions), dtype=torch.bool)
-        self.actions = torch.full(shape, NONE, dtype=torch.long)
-        self.log_probs, self.rewards, self.values = (torch.zeros(shape) for _ in range(3))
-        self.log_policy = torch.zeros((*shape, battles.num_actions))
-        self.ends, self.acting, self.resets = (
-            torch.zeros(shape, dtype=torch.bool) for _ in range(3)
-        )
-
-    def write(
-        self,
-        t: int,
-        observations: Mapping[str, NDArray[Any]],
-        masks: NDArray[np.bool_],
-        learner: NDArray[np.bool_],
-    ) -> None:
-        """Copy what the engine shows at step t; decisions of others leave no mask."""
-        for name, array in observations.items():
-            self.observations[name][t] = torch.from_numpy(array.reshape(-1, *array.shape[2:]))
-        acting = torch.from_numpy(learner.reshape(-1))
-        self.acting[t] = acting
-        self.masks[t] = torch.from_numpy(masks.reshape(len(acting), -1)) & acting.unsqueeze(1)
-        self.actions[t] = NONE
-        self.log_probs[t] = 0.0
-        self.values[t] = 0.0
-
-    def observations_at(self, t: int, rows: Tensor) -> dict[str, Tensor]:
-        """The observations of some columns at step t."""
-        return {name: array[t].index_select(0, rows) for name, array in self.observations.items()}
-
-    def batch(self, last_value: Tensor, memory: dict[str, Tensor] | None) -> Batch:
-        """Views of the arrays as a batch."""
-        return Batch(
-            observations=self.observations,
-            masks=self.masks,
-            actions=self.actions,
-            log_probs=self.log_probs,
-            rewards=self.rewards,
-            ends=self.ends,
-            acting=self.acting,
-            resets=self.resets,
-            last_value=last_value,
-            memory=memory,
-            paired=True,
-            values=self.values,
-            log_policy=self.log_policy,
-        )

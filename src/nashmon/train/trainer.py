@@ -8,6 +8,7 @@ anew, with a seed of their own, after each checkpoint.
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,11 +19,9 @@ import torch
 
 from nashmon.agents.neural import NeuralAgent
 from nashmon.agents.specs import get_agent
-from nashmon.core.agent import Agent
 from nashmon.core.rewards import get_reward
 from nashmon.core.settings import plain
-from nashmon.league.pool import OpponentPool
-from nashmon.nets.build import build_policy, load_policy, policy_meta
+from nashmon.nets.build import build_policy, policy_meta
 from nashmon.nets.checkpoint import CheckpointError, load, save
 from nashmon.nets.policy import Policy
 from nashmon.nets.rng import rng_state, set_rng_state
@@ -30,6 +29,7 @@ from nashmon.nets.value import check_value_range
 from nashmon.train.collectors import Collector, build_collector
 from nashmon.train.config import RunConfig
 from nashmon.train.learners import build_learner, freeze
+from nashmon.train.opponents import opponent_pool, past_name, past_path
 from nashmon.train.rollout import RolloutReport
 from nashmon.train.teams import RunTeams, run_teams
 
@@ -58,7 +58,7 @@ class Trainer:
         freeze(self.policy, config.frozen)
         self.generator = torch.Generator().manual_seed(config.seed + 1)
         self.learner = build_learner(config, self.policy, self.generator)
-        self.pool = OpponentPool(config.opponents, self._opponent)
+        self.pool = opponent_pool(config, folder)
         self.updates = self.decisions = self.battles = 0
         self.seconds = 0.0
         self.best_score = -1.0
@@ -83,7 +83,9 @@ class Trainer:
     def collector(self) -> Collector:
         """What plays the battles; started when first used."""
         if self._collector is None:
-            self._collector = build_collector(self.config, self.policy, self.pool, self.teams)
+            self._collector = build_collector(
+                self.config, self.policy, self.pool, self.teams, self.folder
+            )
             self._collector.reset(self.updates)
         return self._collector
 
@@ -112,18 +114,10 @@ class Trainer:
         opponents = self.config.opponents
         if opponents.past <= 0 or self.updates % opponents.past_every:
             return
-        name = f"past:{self.updates:06d}"
-        self.save_policy(self._past_path(name))
-        self.pool.add(name, "past")
-
-    def _past_path(self, name: str) -> Path:
-        return self.folder / "checkpoints" / "past" / name.removeprefix("past:")
-
-    def _opponent(self, name: str) -> Agent:
-        if name.startswith("past:"):
-            policy, _ = load_policy(self._past_path(name))
-            return NeuralAgent(policy, name)
-        return get_agent(name, self.config.format)
+        name = past_name(self.updates)
+        self.save_policy(past_path(self.folder, name))
+        for gone in self.pool.add(name, "past"):
+            shutil.rmtree(past_path(self.folder, gone), ignore_errors=True)
 
     def save_policy(self, path: Path) -> None:
         """A checkpoint to play with: weights and specs only."""
