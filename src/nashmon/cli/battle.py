@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from nashmon.agents.registry import get_agent
+from nashmon.agents.specs import get_agent
 from nashmon.match.watch import watch
 
 FORMAT = Annotated[str, typer.Option("--format", "-f", help="See `nashmon formats`.")]
@@ -22,7 +22,8 @@ def battle(
 ) -> None:
     """Play one battle between two agents and print what happened, turn by turn."""
     console = Console()
-    story = watch((get_agent(first), get_agent(second)), format_id, seed)
+    agents = get_agent(first, format_id), get_agent(second, format_id)
+    story = watch(agents, format_id, seed)
     for turn, lines in story.turns[: turns or None]:
         console.print(f"[bold cyan]Turn {turn}[/]" if turn else "[bold cyan]Start[/]")
         for line in lines:

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from nashmon.cli.battle import battle
-from nashmon.cli.match import match_table, run_match
+from nashmon.cli.match import MatchConfig, match_table, run_match
 
 
 def demo() -> None:
@@ -13,5 +13,5 @@ def demo() -> None:
     battle("scripted:maxpower", "scripted:random", "gen1ou", seed=1, turns=5)
     console.rule("The same agents, 200 games in pairs with seats and teams swapped")
     first, second = "scripted:maxpower", "scripted:random"
-    record = run_match(console, first, second, "gen1ou", games=200, seed=1)
+    record = run_match(console, MatchConfig(first, second))
     console.print(match_table(first, second, record))

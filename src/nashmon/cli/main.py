@@ -6,14 +6,19 @@ import typer
 from rich.console import Console
 
 from nashmon import __version__
+from nashmon.cli.agents import agents
 from nashmon.cli.battle import battle
+from nashmon.cli.bracket import bracket
 from nashmon.cli.checkpoint import app as checkpoint
+from nashmon.cli.config import app as config
 from nashmon.cli.demo import demo
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
 from nashmon.cli.setup import setup
 from nashmon.cli.solve import solve
 from nashmon.cli.teams import app as teams
+from nashmon.cli.tournament import tournament
+from nashmon.cli.train import train
 from nashmon.core.errors import NashmonError
 
 app = typer.Typer(
@@ -46,8 +51,13 @@ app.command(rich_help_panel="Start")(setup)
 app.command(rich_help_panel="Start")(demo)
 app.command(rich_help_panel="Battles")(battle)
 app.command(rich_help_panel="Battles")(match)
+app.command(rich_help_panel="Battles")(tournament)
+app.command(rich_help_panel="Battles")(bracket)
+app.command(rich_help_panel="Battles")(agents)
 app.command(rich_help_panel="Battles")(formats)
 app.add_typer(teams, name="teams", rich_help_panel="Battles")
+app.command(rich_help_panel="Learning")(train)
+app.add_typer(config, name="config", rich_help_panel="Learning")
 app.command(rich_help_panel="Learning")(solve)
 app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 

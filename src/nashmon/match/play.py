@@ -45,6 +45,16 @@ def play(
     return total + Record(0, 0, 0, pairs=_pair_counts(*halves))
 
 
+def play_in_order(
+    agents: tuple[Agent, Agent], battles: Battles, games: int, seed: int
+) -> list[int]:
+    """Results (1, 0 or −1 for the first agent) of `games` games, the seats alternating."""
+    first, second = (
+        _Half(agents, battles, games // 2, seed, seat).run(None, None) for seat in (0, 1)
+    )
+    return [result for key in sorted(first) for result in (first[key], second[key])]
+
+
 def _pair_counts(first: Results, second: Results) -> tuple[int, ...]:
     counts = [0] * len(PAIR_SCORES)
     for key, result in first.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -68,6 +68,16 @@ class Record:
             self.decisions + other.decisions,
             tuple(a + b for a, b in zip(self.pairs, other.pairs, strict=True)),
             (self.metrics[0] + other.metrics[0], self.metrics[1] + other.metrics[1]),
+        )
+
+    def flipped(self) -> Record:
+        """The same match from the second agent's side."""
+        return replace(
+            self,
+            wins=self.losses,
+            losses=self.wins,
+            pairs=self.pairs[::-1],
+            metrics=(self.metrics[1], self.metrics[0]),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""`nashmon agents`: every agent that can be named."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nashmon.agents.pokeenv import PLAYERS
+from nashmon.agents.registry import SCRIPTED
+from nashmon.agents.specs import zoo
+
+_FORMS = (
+    ("run:PATH@best", "a training run's best (or last, or a named) checkpoint"),
+    ("mixture:FILE", "agents with probabilities, drawn anew for each battle"),
+)
+
+
+def agents() -> None:
+    """List the agents and how to name your own."""
+    table = Table("agent", "what it is")
+    for name, factory in SCRIPTED.items():
+        summary = (factory.__doc__ or "").strip().partition("\n")[0]
+        table.add_row(f"scripted:{name}", escape(summary))
+    for name in zoo():
+        table.add_row(escape(f"zoo:{name}"), "a pretrained agent")
+    for name in PLAYERS:
+        table.add_row(f"pokeenv:{name}", "poke-env's player of that name")
+    for form, meaning in _FORMS:
+        table.add_row(form, meaning)
+    console = Console()
+    console.print(table)
+    console.print("Networks take options: run:PATH@best,greedy or zoo:NAME,temperature=0.5")
