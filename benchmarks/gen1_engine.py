@@ -22,7 +22,7 @@ import numpy as np
 
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.battles import Gen1Battles, Gen1Config
-from nashmon.sim.gen1.playout import play_out
+from nashmon.sim.gen1.playout import play_rows
 from nashmon.sim.gen1.setup import read_team, write_start
 from nashmon.sim.make import default_teams
 from nashmon.sim.seeds import PoolTeams
@@ -109,7 +109,7 @@ def engine_rates(seconds: float) -> dict[str, float]:
             first, second = rng.integers(len(teams), size=2)
             write_start(row, teams[first], teams[second])
         start = time.process_time()
-        steps, decisions = play_out(state, seeds, int(rng.integers(1 << 62)))
+        steps, decisions = play_rows(state, seeds, 1000, np.zeros(count))
         spent = time.process_time() - start
         for name, value in (("decisions", decisions), ("steps", steps), ("battles", count)):
             best[name] = max(best[name], value / spent)
@@ -189,7 +189,7 @@ def main() -> None:
     seconds = 2.0 if quick else 15.0
     sizes = (1, 64, 1024) if quick else (1, 16, 256, 4096, 65536)
     api_rates(4, 0.1)  # compile
-    play_out(np.zeros((0, at.ROW), np.int16), np.zeros(0, np.uint64), 1)
+    play_rows(np.zeros((0, at.ROW), np.int16), np.zeros(0, np.uint64), 1, np.zeros(0))
     result: dict[str, Any] = {"showdown": showdown_rates(seconds), "engine": engine_rates(seconds)}
     result["ratio"] = {
         name: result["engine"][name] / rate for name, rate in result["showdown"].items()

@@ -22,7 +22,7 @@ from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.legal import NUM_ACTIONS
-from nashmon.sim.gen1.observe import ID_BLOCK, NUMBER_BLOCK, SCRATCH
+from nashmon.sim.gen1.observe import SCRATCH
 from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value, seed_words
 from nashmon.sim.gen1.setup import read_team, write_start
@@ -116,9 +116,6 @@ class EngineBattle:
         self.view = BattleView(job.format, self.state[0], self.know[0], (first, second))
         self.space = EntitySpace(get_format(job.format))
         self.made = [self.space.allocate(1) for _ in (0, 1)]
-        self.kept = [
-            (np.zeros(ID_BLOCK, np.int16), np.zeros(NUMBER_BLOCK, np.float32)) for _ in (0, 1)
-        ]
         self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
         self.clear()
         calls.start(self.state[0], self.seeds, self.log[0])
@@ -174,7 +171,7 @@ class EngineBattle:
         self.space.encoder().write(expected, wanted, 0)
         arrays = [made[name][0] for name in OBSERVATION]
         scratch = np.zeros(SCRATCH, np.int64)
-        calls.write_entity(self.state[0], self.know[0], seat, self.kept[seat], *arrays, scratch)
+        calls.write_entity(self.state[0], self.know[0], seat, *arrays, scratch)
         for name, array in wanted.items():
             if not np.array_equal(array, made[name]):
                 return f"{name} at {np.argwhere(array != made[name]).tolist()}"

@@ -11,10 +11,14 @@ import pytest
 from nashmon.core.errors import NashmonError, SimulatorError, TeamError, UnsupportedError
 from nashmon.core.rewards import reward_names
 from nashmon.sim.base import NO_ACTION, IllegalActionError, Step
+from nashmon.sim.gen1 import calls
+from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.battles import Gen1Battles, Gen1Config
-from nashmon.sim.gen1.setup import read_team
+from nashmon.sim.gen1.events import new_log
+from nashmon.sim.gen1.rng import seed_value
+from nashmon.sim.gen1.setup import read_team, write_start
 from nashmon.sim.make import default_teams
-from nashmon.sim.seeds import PoolTeams, RandomTeams
+from nashmon.sim.seeds import PoolTeams, RandomTeams, battle_setup
 from nashmon.sim.showdown.battles import ShowdownBattles
 from nashmon.sim.showdown.lane import LaneConfig
 
@@ -78,19 +82,57 @@ def test_same_seed_same_battles(observation: str) -> None:
         assert_same(first, second)
 
 
-def test_observations_may_be_overwritten() -> None:
-    """What a caller writes into the arrays never comes back in a later step."""
-    rngs = [np.random.default_rng(3) for _ in range(2)]
-    blocks = [Gen1Battles(CONFIG, 2) for _ in range(2)]
-    steps = [battles.reset(1) for battles in blocks]
-    for _ in range(30):
-        actions = [choose(step, rng) for step, rng in zip(steps, rngs, strict=True)]
-        for array in steps[1].observations.values():
-            array[steps[1].acting] = 7
-        steps = [battles.step(a) for battles, a in zip(blocks, actions, strict=True)]
-        for name, array in steps[0].observations.items():
-            acting = steps[0].acting
-            np.testing.assert_array_equal(array[acting], steps[1].observations[name][acting])
+def test_writing_what_changed_equals_writing_everything() -> None:
+    """Observations are written over the previous ones; a copied battle's are written whole."""
+    rng = np.random.default_rng(3)
+    rows = list(range(6))
+    with Gen1Battles(CONFIG, 6) as battles, Gen1Battles(CONFIG, 6) as fresh:
+        step = battles.reset(1)
+        fresh.reset(2)
+        for _ in range(200):
+            seen = fresh.copy_rows(battles, rows, rows)
+            np.testing.assert_array_equal(step.masks, seen.masks)
+            for name, array in step.observations.items():
+                acting = step.acting
+                np.testing.assert_array_equal(array[acting], seen.observations[name][acting])
+            step = battles.step(choose(step, rng))
+        assert battles.episodes.sum() > 0
+
+
+def test_kernels_deal_the_teams_and_dice_of_battle_setup() -> None:
+    rng = np.random.default_rng(3)
+    teams, seed = PoolTeams(POOL[:5], POOL[2:]), 1 << 70 | 9
+    with Gen1Battles(replace(CONFIG, teams=teams, turn_limit=2), 4) as battles:
+        step = battles.reset(seed)
+        begun = np.ones(4, bool)
+        for _ in range(60):
+            for row in np.flatnonzero(begun):
+                packed, words = battle_setup(teams, seed, row, int(battles.episodes[row]))
+                state, dice = np.zeros(at.ROW, np.int16), np.array([seed_value(words)], np.uint64)
+                write_start(state, *map(read_team, packed))
+                calls.start(state, dice, new_log(0))
+                position = battles.save(row)
+                np.testing.assert_array_equal(position.state, state)
+                assert position.seed == dice[0]
+                assert position.teams == tuple(map(read_team, packed))
+            step = battles.step(choose(step, rng))
+            begun = step.ended
+        assert battles.episodes.min() > 10
+
+
+def test_any_sampler_may_draw_the_teams() -> None:
+    def sampler(rng: np.random.Generator) -> tuple[str, str]:
+        drawn.append(int(rng.integers(len(POOL))))
+        return POOL[drawn[-1]], POOL[0]
+
+    drawn: list[int] = []
+    rng = np.random.default_rng(3)
+    with Gen1Battles(replace(CONFIG, teams=sampler, turn_limit=2), 4) as battles:
+        step = battles.reset(1)
+        for _ in range(20):
+            step = battles.step(choose(step, rng))
+        assert len(drawn) == 4 + battles.episodes.sum() > 10
+        assert len(set(drawn)) > 1
 
 
 def test_minimal_actions_are_the_first_nine() -> None:

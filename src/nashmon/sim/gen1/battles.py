@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,18 +19,30 @@ from nashmon.core.state import UniversalState
 from nashmon.observe.registry import get_observation_space
 from nashmon.sim.arrays import local_arrays, step_layout
 from nashmon.sim.base import Step, check_actions
-from nashmon.sim.gen1 import layout as at
+from nashmon.sim.gen1.block import new_block, own_arrays
 from nashmon.sim.gen1.jit import is_compiled
-from nashmon.sim.gen1.kernels import LOG_LENGTH, Out, Rows, show_row, start_rows, step_rows
-from nashmon.sim.gen1.knowledge import KNOW
-from nashmon.sim.gen1.observe import ID_BLOCK, NUMBER_BLOCK, check_columns
-from nashmon.sim.gen1.payoff import MEMORY, coefficients
+from nashmon.sim.gen1.kernels import (
+    CHUNK,
+    DEALS,
+    LOGGED,
+    SEEN,
+    TURN_LIMIT,
+    WATCHED,
+    Block,
+    find_fault,
+    show_rows,
+    start_rows,
+    step_rows,
+)
+from nashmon.sim.gen1.observe import check_columns
+from nashmon.sim.gen1.payoff import coefficients
+from nashmon.sim.gen1.positions import Position
 from nashmon.sim.gen1.protocol import Event, Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value
 from nashmon.sim.gen1.rules import RULE_LINES, check_format, check_team
-from nashmon.sim.gen1.setup import Gen1Team, Row, read_team, write_start
+from nashmon.sim.gen1.setup import Gen1Team, read_team, write_start
 from nashmon.sim.gen1.views import BattleView
-from nashmon.sim.seeds import BattleSeed, TeamSampler, battle_setup
+from nashmon.sim.seeds import BattleSeed, PoolTeams, TeamSampler, battle_setup, seed_stream
 
 log = logging.getLogger(__name__)
 
@@ -53,17 +64,6 @@ class Gen1Config:
     threads: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A battle at one moment, to go on from as often as wanted."""
-
-    state: Row
-    know: Row
-    memory: NDArray[np.float64]
-    seed: int
-    teams: tuple[Gen1Team, Gen1Team]
-
-
 class Gen1Battles:
     """`num_battles` Gen 1 singles battles, bit-exact with Showdown for the same seeds."""
 
@@ -80,48 +80,41 @@ class Gen1Battles:
         self.num_actions = action_space(rules, config.actions).num_actions
         self._space = get_observation_space(config.observation or "entity", rules)
         self.obs_spec = self._space.spec
-        self._coefficients = coefficients(get_reward(config.reward))
         names = self.obs_spec.arrays if config.observation else ()
         layout = step_layout(
             num_battles, self.num_actions, {a.name: (a.shape, a.dtype) for a in names}
         )
         self._arrays = local_arrays(layout)
-        self._by_kernel = config.observation == "entity"
-        self._rows = self._make_rows()
-        self._out = self._make_out()
-        self._teams: list[tuple[Gen1Team, Gen1Team] | None] = [None] * num_battles
+        self._by_encoder = bool(config.observation) and config.observation != "entity"
+        self._block = self._make_block()
+        self._taken = np.zeros(1, np.int64)
+        self._teams: dict[int, tuple[Gen1Team, Gen1Team]] = {}  # of rows without picks
         self._known_teams: dict[str, Gen1Team] = {}
         self._encoders: dict[tuple[int, int], Any] = {}
         self._history: list[list[Event]] = [[] for _ in range(num_battles)]
         self._finished: dict[int, list[str]] = {}
-        self._pool = ThreadPoolExecutor(config.threads) if config.threads > 1 else None
+        self._pool = ThreadPoolExecutor(config.threads - 1) if config.threads > 1 else None
         self._seed: int | None = None
 
-    def _make_rows(self) -> Rows:
-        count, kept = self.num_battles, self._config.keep_logs
-        watched = count if self._config.observation else 0
-        return Rows(
-            np.zeros((count, at.ROW), np.int16),
-            np.zeros(count, np.uint64),
-            np.zeros((watched, KNOW), np.int16),
-            np.zeros((count, 2, MEMORY), np.float64),
-            np.zeros((count if kept else 0, LOG_LENGTH), np.int16),
-            np.zeros((count if self._by_kernel else 0, 2 * ID_BLOCK), np.int16),
-            np.zeros((count if self._by_kernel else 0, 2 * NUMBER_BLOCK), np.float32),
-        )
-
-    def _make_out(self) -> Out:
-        arrays, shown = self._arrays, self._arrays.observations()
-        names = ("masks", "acting", "ended", "truncated", "outcome", "rewards", "turns")
-        if self._by_kernel:
+    def _make_block(self) -> Block:
+        config = self._config
+        by_kernel = config.observation == "entity"
+        if by_kernel:
             check_columns(self.obs_spec)
-            seen = [shown[name] for name in ("pokemon_ids", "pokemon_numbers", "active_numbers")]
-            seen.append(shown["field"])
-        else:
-            seen = [np.zeros((0, 2, 1, 1), np.int16)]
-            seen += [np.zeros((0, 2, 1, 1), np.float32)] * 2 + [np.zeros((0, 2, 1), np.float32)]
-        masks, *others = (arrays[name] for name in names)
-        return Out(masks.view(np.uint8), *others, *seen)
+        pools = (config.teams.p1, config.teams.p2) if isinstance(config.teams, PoolTeams) else None
+        return new_block(
+            self._arrays,
+            coefficients(get_reward(config.reward)),
+            pools,
+            {
+                TURN_LIMIT: config.turn_limit,
+                WATCHED: config.observation is not None,
+                LOGGED: config.keep_logs,
+                SEEN: by_kernel,
+                DEALS: not config.keep_logs and not self._by_encoder,
+                CHUNK: max(1, min(64, self.num_battles // (8 * config.threads))),
+            },
+        )
 
     @property
     def episodes(self) -> NDArray[np.int64]:
@@ -131,13 +124,14 @@ class Gen1Battles:
     @property
     def bytes_per_battle(self) -> int:
         """Memory of one battle: the engine's rows and the arrays of a step."""
-        arrays: list[NDArray[Any]] = [*self._rows, *self._arrays.arrays.values()]
+        arrays: list[NDArray[Any]] = [*own_arrays(self._block), *self._arrays.arrays.values()]
         return sum(array.nbytes for array in arrays) // self.num_battles
 
     def reset(self, seed: int) -> Step:
         """Start all battles; the same seed and actions give the same battles."""
         if not is_compiled(step_rows):
             log.info("compiling the Gen 1 engine, once per machine: about a minute")
+        self._block.stream[0] = seed_stream(seed)
         self._seed = seed
         for name in ("ended", "truncated", "outcome", "rewards", "episodes"):
             self._arrays[name][:] = 0
@@ -148,50 +142,67 @@ class Gen1Battles:
         """Advance every battle that got its actions."""
         if self._seed is None:
             raise SimulatorError("call reset(seed) before step")
-        check_actions(actions, self._arrays["acting"], self._arrays["masks"])
-        given = np.ascontiguousarray(actions, np.int64)
-        self._run(given)
+        given = self._checked(actions)
+        waiting = self._run(given)
         if self._config.keep_logs:
             self._keep(np.flatnonzero((given >= 0).any(axis=1)).tolist())
-        if self._out.ended.any():
-            self._restart(np.flatnonzero(self._out.ended))
-        if not self._by_kernel and self._config.observation:
+        if waiting:
+            self._restart(np.flatnonzero(self._block.waiting))
+        if self._by_encoder:
             self._encode(np.flatnonzero((given >= 0).any(axis=1)).tolist())
         return self._arrays.step()
 
-    def _run(self, actions: NDArray[np.int64]) -> None:
-        rows, out, limit = self._rows, self._out, self._config.turn_limit
-        if self._pool is None:
-            step_rows(rows, out, self._coefficients, limit, actions, 0, self.num_battles)
-            return
-        bounds = np.linspace(0, self.num_battles, self._config.threads + 1).astype(int).tolist()
-        parts = [
-            self._pool.submit(step_rows, rows, out, self._coefficients, limit, actions, first, last)
-            for first, last in itertools.pairwise(bounds)
+    def _checked(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        acting, masks = self._arrays["acting"], self._arrays["masks"]
+        if actions.shape != acting.shape or actions.dtype.kind not in "iu":
+            check_actions(actions, acting, masks)
+        given = np.ascontiguousarray(actions, np.int64)
+        if find_fault(self._block, given):
+            check_actions(actions, acting, masks)
+        return given
+
+    def _run(self, actions: NDArray[np.int64]) -> int:
+        """One step on all threads; returns how many rows wait for their next battle."""
+        self._taken[0] = 0
+        others = [
+            self._pool.submit(step_rows, self._block, actions, self._taken)
+            for _ in range(self._config.threads - 1)
+            if self._pool
         ]
-        for part in parts:
-            part.result()
+        waiting = int(step_rows(self._block, actions, self._taken))
+        return waiting + sum(other.result() for other in others)
 
     def _start(self, rows: NDArray[np.int64]) -> None:
-        assert self._seed is not None
-        state, seeds = self._rows.state, self._rows.seeds
-        for row in rows.tolist():
-            episode = int(self._arrays["episodes"][row])
-            packed, words = battle_setup(self._config.teams, self._seed, row, episode)
-            first, second = self._read(packed[0]), self._read(packed[1])
-            self._teams[row] = (first, second)
-            write_start(state[row], first, second)
-            seeds[row] = seed_value(words)
-        start_rows(self._rows, self._out, self._coefficients, rows)
+        self._block.waiting[rows] = 0
+        if start_rows(self._block, rows):
+            waiting = rows[self._block.waiting[rows] > 0]
+            for row in waiting.tolist():
+                self._set_up(row)
+            start_rows(self._block, waiting)
         if self._config.keep_logs:
             for row in rows.tolist():
                 self._history[row] = []
             self._keep(rows.tolist())
-        if not self._by_kernel and self._config.observation:
+        if self._by_encoder:
             for row in rows.tolist():
                 for seat in (0, 1):
                     self._encoders[row, seat] = self._space.encoder()
             self._encode(rows.tolist())
+
+    def _set_up(self, row: int) -> None:
+        """What kernels cannot do: read teams, or ask a sampler that is not a pool for them."""
+        assert self._seed is not None
+        block, sampler = self._block, self._config.teams
+        episode = int(block.episodes[row])
+        packed, words = battle_setup(sampler, self._seed, row, episode)
+        first, second = self._read(packed[0]), self._read(packed[1])
+        write_start(block.state[row], first, second)
+        block.seeds[row] = seed_value(words)
+        block.picks[row] = -1
+        self._teams[row] = (first, second)
+        if isinstance(sampler, PoolTeams):
+            picks = sampler.pick(seed_value(words))
+            block.sides0[picks[0]], block.sides1[picks[1]] = first.side, second.side
 
     def _read(self, packed: str | None) -> Gen1Team:
         if packed is None:
@@ -208,13 +219,12 @@ class Gen1Battles:
 
     def _keep(self, rows: Sequence[int]) -> None:
         for row in rows:
-            self._history[row].extend(read_events(self._rows.logs[row]))
+            self._history[row].extend(read_events(self._block.logs[row]))
 
     def _restart(self, rows: NDArray[np.int64]) -> None:
         if self._config.keep_logs:
             for row in rows.tolist():
                 self._finished[row] = self._lines(row)
-        self._arrays["episodes"][rows] += 1
         self._start(rows)
 
     def _lines(self, row: int) -> list[str]:
@@ -225,7 +235,12 @@ class Gen1Battles:
     def _team_pair(self, row: int) -> tuple[Gen1Team, Gen1Team]:
         if not 0 <= row < self.num_battles:
             raise IndexError(f"battle {row} of {self.num_battles}")
-        teams = self._teams[row]
+        first, second = self._block.picks[row].tolist()
+        if first >= 0 and isinstance(self._config.teams, PoolTeams):
+            return self._read(self._config.teams.p1[first]), self._read(
+                self._config.teams.p2[second]
+            )
+        teams = self._teams.get(row)
         if teams is None:
             raise SimulatorError("call reset(seed) first")
         return teams
@@ -243,8 +258,8 @@ class Gen1Battles:
         """States and requests of one battle."""
         if not self._config.observation:
             raise SimulatorError("a block made with observation=None knows no states")
-        rows = self._rows
-        return BattleView(self.format_id, rows.state[row], rows.know[row], self._team_pair(row))
+        block = self._block
+        return BattleView(self.format_id, block.state[row], block.know[row], self._team_pair(row))
 
     def states(self, pairs: Sequence[tuple[int, int]]) -> list[UniversalState]:
         """The state of each (battle, seat) as that player knows it now."""
@@ -258,40 +273,98 @@ class Gen1Battles:
 
     def save(self, row: int) -> Position:
         """The battle of a row as it stands now."""
-        rows, teams = self._rows, self._team_pair(row)
-        know = rows.know[row] if len(rows.know) else np.zeros(0, np.int16)
-        seed = int(rows.seeds[row])
-        return Position(rows.state[row].copy(), know.copy(), rows.memory[row].copy(), seed, teams)
+        block, teams = self._block, self._team_pair(row)
+        know = block.know[row] if len(block.know) else np.zeros(0, np.int16)
+        seed = int(block.seeds[row])
+        return Position(block.state[row].copy(), know.copy(), block.memory[row].copy(), seed, teams)
 
     def restore(self, row: int, position: Position, seed: BattleSeed | None = None) -> Step:
         """Put a battle into a row, with other dice when a seed is given."""
-        rows = self._rows
-        self._team_pair(row)
-        if len(rows.know) and not len(position.know):
+        return self.restore_rows([row], [position], None if seed is None else [seed])
+
+    def restore_rows(
+        self,
+        rows: Sequence[int],
+        positions: Sequence[Position],
+        seeds: Sequence[BattleSeed] | None = None,
+    ) -> Step:
+        """Put battles into rows, with other dice when seeds are given."""
+        block, chosen = self._block, self._row_numbers(rows)
+        if len(positions) != len(chosen) or (seeds is not None and len(seeds) != len(chosen)):
+            raise ValueError(
+                f"{len(chosen)} rows need as many positions and seeds, got {len(positions)} and "
+                f"{'none' if seeds is None else len(seeds)}"
+            )
+        if len(block.know) and not all(len(position.know) for position in positions):
             raise SimulatorError("a position saved without observations cannot be observed")
-        self._teams[row] = position.teams
-        rows.state[row] = position.state
-        if len(rows.know):
-            rows.know[row] = position.know
-        rows.memory[row] = position.memory
-        rows.seeds[row] = position.seed if seed is None else seed_value(seed)
-        self._history[row] = []
-        show_row(rows, self._out, row)
-        if not self._by_kernel and self._config.observation:
-            self._encode([row])
-        return self._arrays.step()
+        for index, (row, position) in enumerate(zip(chosen.tolist(), positions, strict=True)):
+            block.state[row] = position.state
+            if len(block.know):
+                block.know[row] = position.know
+            block.memory[row] = position.memory
+            block.seeds[row] = position.seed if seeds is None else seed_value(seeds[index])
+            self._teams[row] = position.teams
+            self._history[row] = []
+        block.picks[chosen] = -1
+        return self._show(chosen)
+
+    def copy_rows(
+        self,
+        source: Gen1Battles,
+        source_rows: Sequence[int] | NDArray[np.integer[Any]],
+        target_rows: Sequence[int] | NDArray[np.integer[Any]],
+        seeds: NDArray[np.uint64] | None = None,
+    ) -> Step:
+        """Put battles of a block, which may be this one, into rows of this one.
+
+        `source_rows` and `target_rows` go in pairs; a source may be named often.  The copies keep
+        the dice of their sources, or take `seeds`, the generators' states.
+        """
+        origins, targets = source._row_numbers(source_rows), self._row_numbers(target_rows)
+        if len(origins) != len(targets) or (seeds is not None and len(seeds) != len(targets)):
+            raise ValueError(
+                f"{len(origins)} source rows, {len(targets)} target rows and "
+                f"{'no' if seeds is None else len(seeds)} seeds do not go together"
+            )
+        block, other = self._block, source._block
+        if len(block.know) and not len(other.know):
+            raise SimulatorError("battles of a block without observations cannot be observed")
+        teams = {row: source._team_pair(row) for row in set(origins.tolist())}
+        block.state[targets] = other.state[origins]
+        block.memory[targets] = other.memory[origins]
+        if len(block.know):
+            block.know[targets] = other.know[origins]
+        block.seeds[targets] = other.seeds[origins] if seeds is None else seeds
+        block.picks[targets] = -1
+        histories = {row: list(source._history[row]) for row in teams}
+        for origin, target in zip(origins.tolist(), targets.tolist(), strict=True):
+            self._teams[target] = teams[origin]
+            self._history[target] = list(histories[origin])
+        return self._show(targets)
 
     def clone(self, source: int, target: int) -> Step:
         """Copy a battle into another row; both then evolve alike."""
-        history = self._history[source]
-        step = self.restore(target, self.save(source))
-        self._history[target] = list(history)
-        return step
+        return self.copy_rows(self, [source], [target])
+
+    def _row_numbers(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        numbers = np.asarray(rows, np.int64)
+        if self._seed is None:
+            raise SimulatorError("call reset(seed) first")
+        wrong = numbers[(numbers < 0) | (numbers >= self.num_battles)]
+        if len(wrong):
+            raise IndexError(f"battle {wrong[0]} of {self.num_battles}")
+        return numbers
+
+    def _show(self, rows: NDArray[np.int64]) -> Step:
+        show_rows(self._block, rows)
+        if self._by_encoder:
+            self._encode(rows.tolist())
+        return self._arrays.step()
 
     def set_seed(self, row: int, seed: BattleSeed) -> None:
         """Give a battle other dice from here on."""
         self._team_pair(row)
-        self._rows.seeds[row] = seed_value(seed)
+        self._block.seeds[row] = seed_value(seed)
 
     def close(self) -> None:
         """Free the threads; safe to call twice."""

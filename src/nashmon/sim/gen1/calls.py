@@ -37,14 +37,12 @@ def update_knowledge(know, state, log):
 
 
 @kernel
-def write_entity(state, know, seat, own, ids, numbers, actives, field, scratch):
+def write_entity(state, know, seat, ids, numbers, actives, field, scratch):
     """`observe.write_entity`."""
     observe.write_entity(
         pointer(state, 0),
         pointer(know, 0),
         seat,
-        pointer(own[0], 0),
-        pointer(own[1], 0),
         pointer(ids, 0),
         pointer(numbers, 0),
         pointer(actives, 0),

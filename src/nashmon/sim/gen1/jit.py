@@ -22,7 +22,8 @@ def _stamp() -> tuple[str, int]:
     here = Path(__file__).parent
     files = sorted([*here.glob("*.py"), *Path(observe.__file__).parent.glob("*.py")])
     files.append(Path(core.__file__).parent / "data" / "dex_gen1.json.gz")
-    digest = sha256()
+    files.append(here.parent / "seeds.py")
+    digest = sha256(b"checked" if config.BOUNDSCHECK else b"")
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest(), len(files)
@@ -81,9 +82,45 @@ def _slice(array: Any, index: int) -> Any:
     return array.reshape(-1)[index:]
 
 
+@intrinsic
+def _offset(typing_context: Any, address: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.gep(args[0], [args[1]])
+
+    return address(address, types.intp), generate
+
+
+def _pointer() -> Any:
+    if config.DISABLE_JIT:
+        return _slice
+    return njit(_slice) if config.BOUNDSCHECK else _address
+
+
 # The address of an element of a contiguous array, counted flat.  An address is one argument of a
-# call where an array is seven, which would be most of the cost of small kernels.
-pointer = _slice if config.DISABLE_JIT else _address
+# call where an array is seven, which would be most of the cost of small kernels.  An address knows
+# no bounds, so arrays are passed when NUMBA_BOUNDSCHECK asks for checks.
+pointer = _pointer()
+# The address some elements further on.
+further = pointer if pointer is not _address else _offset
+
+
+@intrinsic
+def _fetch_add(typing_context: Any, array: Any, amount: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.atomic_rmw("add", made.data, args[1], "monotonic")
+
+    return types.int64(array, types.int64), generate
+
+
+def _read_add(array: Any, amount: int) -> Any:
+    before = array[0]
+    array[0] += amount
+    return before
+
+
+# Adds to the first element of an int64 array and returns what it was, safe between threads.
+fetch_add = _read_add if config.DISABLE_JIT else _fetch_add
 
 
 @kernel

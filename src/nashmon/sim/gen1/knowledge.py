@@ -24,9 +24,11 @@ _COPIED_PP = 5
 
 # Facts of a side that both players know.
 TURN = 0  # of the whole battle
-STALE = 1  # by viewer and side: bits of the Pokémon that were on the field since last shown there
+STALE = 1  # by viewer and side: bits of the Pokémon that came in since last shown there
 LISTED = 5  # by seat: the four moves of its Pokémon on the field as its last request listed them
-NEWS = 13  # start of side 0
+SHOWN = 13  # by viewer: which Pokémon each of the twelve rows of its observation shows, and
+EMPTY, UNKNOWN_ROW = at.TEAM, -1  # nothing, or nobody knows
+NEWS = SHOWN + 4 * at.TEAM  # start of side 0
 STATUS_TURNS = 0  # six
 LAST_MOVE = 6
 ACTED = 7
@@ -87,6 +89,13 @@ def find_now(k, book, move):
         if k[entry] == move:
             return entry
     return -1
+
+
+@helper
+def find_own(k, book, slot, move):
+    """The present entry of a player's own move; unless copied, it is the slot's."""
+    entry = book + NOW + slot * NOW_ENTRY
+    return entry if k[entry] == move else find_now(k, book, move)
 
 
 @kernel
@@ -340,12 +349,12 @@ def _read_request(k, s, p):
     for slot in range(at.NUM_MOVES):
         move = s[side + at.MOVES + slot] if slot < s[side + at.SLOTS] else 0
         k[LISTED + p * at.NUM_MOVES + slot] = move
-        if move > 0 and find_now(k, book, move) < 0:
+        if move > 0 and find_own(k, book, slot, move) < 0:
             pp = _COPIED_PP if copied else _MOVES[move, tb.MAX_PP]
             _add_now(k, book, move, pp, pp)
     if shows_moves(s, p):
         for slot in range(s[side + at.SLOTS]):
-            entry = find_now(k, book, s[side + at.MOVES + slot])
+            entry = find_own(k, book, slot, s[side + at.MOVES + slot])
             if entry >= 0:
                 _set_now(k, s, book, p, entry, s[side + at.PP + slot], full_pp(s, p, slot))
 
@@ -355,6 +364,8 @@ def forget_shown(k):
     """Nothing that was written for this battle may be reused."""
     for c in range(4):
         k[STALE + c] = (1 << at.TEAM) - 1
+    for c in range(4 * at.TEAM):
+        k[SHOWN + c] = UNKNOWN_ROW
 
 
 @kernel

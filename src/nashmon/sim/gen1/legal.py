@@ -39,7 +39,7 @@ def must_struggle(s, p):
     return True
 
 
-@kernel
+@helper
 def place_of(s, p, slot):
     """The place of a slot among the moves sorted by name."""
     moves = p * at.SIDE + at.MOVES
@@ -67,17 +67,17 @@ def chosen_target(s, p, action):
     if action < FIRST_SWITCH:
         return -1
     side = p * at.SIDE
-    wanted = action - FIRST_SWITCH
+    living = 0  # bits by rank
     for k in range(s[side + at.TEAM_SIZE]):
         one = side + at.PARTY + k * at.MON
-        if k == s[side + at.ACTIVE] or s[one + at.M_FAINTED] == 1:
-            continue
-        place = 0
-        for j in range(s[side + at.TEAM_SIZE]):
-            other = side + at.PARTY + j * at.MON
-            if j != s[side + at.ACTIVE] and s[other + at.M_FAINTED] == 0:
-                place += s[other + at.M_RANK] < s[one + at.M_RANK]
-        if place == wanted:
+        if k != s[side + at.ACTIVE] and s[one + at.M_FAINTED] == 0:
+            living |= 1 << s[one + at.M_RANK]
+    for _ in range(action - FIRST_SWITCH):
+        living &= living - 1  # drop the lowest
+    lowest = living & -living
+    for k in range(s[side + at.TEAM_SIZE]):
+        one = side + at.PARTY + k * at.MON
+        if lowest == 1 << s[one + at.M_RANK]:
             return k
     return -1
 

@@ -159,15 +159,15 @@ def _put_move(k, w, count, entry, shut):
     w[_SHUT + count] = shut
 
 
-@kernel
-def gather_moves(s, k, viewer, side, index, w):
-    """The moves of a Pokémon as a viewer knows them, sorted by name; returns how many."""
+@helper
+def _gather(s, k, viewer, side, index, w):
+    """The moves of a Pokémon as a viewer knows them; returns how many."""
     book = kn.book_of(viewer, side)
     on_field = s[side * at.SIDE + at.ACTIVE] == index
     count = 0
     if on_field and viewer == side:
         for slot in range(s[side * at.SIDE + at.SLOTS]):
-            entry = kn.find_now(k, book, s[side * at.SIDE + at.MOVES + slot])
+            entry = kn.find_own(k, book, slot, s[side * at.SIDE + at.MOVES + slot])
             _put_move(k, w, count, entry, 0)
             count += 1
         _open_moves(s, side, w, count)
@@ -184,6 +184,13 @@ def gather_moves(s, k, viewer, side, index, w):
             if k[entry] > 0:
                 _put_move(k, w, count, entry, 0)
                 count += 1
+    return count
+
+
+@kernel
+def gather_moves(s, k, viewer, side, index, w):
+    """The moves of a Pokémon as a viewer knows them, sorted by name; returns how many."""
+    count = _gather(s, k, viewer, side, index, w)
     _sort_moves(w, count)
     return count
 
@@ -195,36 +202,62 @@ def shown_percent(hp, max_hp):
     return 99 if shown == 100 and hp < max_hp else shown
 
 
-@kernel
+@helper
+def _place(w, j, count):
+    """The place of a gathered move among them sorted by name; equal ones keep their order."""
+    place = 0
+    for other in range(count):
+        ahead = _ALPHA[w[other]] - _ALPHA[w[j]]
+        place += ahead < 0 or (ahead == 0 and other < j)
+    return place
+
+
+@helper
 def _write_moves(s, k, viewer, side, index, ids, i, numbers, n, w):
-    count = gather_moves(s, k, viewer, side, index, w)
-    for j in range(at.NUM_MOVES):
-        if j < count:
-            full = w[_FULL + j]
-            ids[i + _I_MOVE + j] = _MOVE_ID[w[j]]
-            numbers[n + _N_PP + j] = min(w[_PP + j] / full, 1.0) if full > 0 else 0.0
-            numbers[n + _N_DISABLED + j] = w[_SHUT + j]
-        else:
-            ids[i + _I_MOVE + j] = 0 if viewer == side else UNKNOWN
-            numbers[n + _N_PP + j] = 0.0
-            numbers[n + _N_DISABLED + j] = 0.0
+    count = _gather(s, k, viewer, side, index, w)
+    for j in range(count):
+        place = _place(w, j, count)
+        full = w[_FULL + j]
+        ids[i + _I_MOVE + place] = _MOVE_ID[w[j]]
+        numbers[n + _N_PP + place] = min(w[_PP + j] / full, 1.0) if full > 0 else 0.0
+        numbers[n + _N_DISABLED + place] = w[_SHUT + j]
+    for j in range(count, at.NUM_MOVES):
+        ids[i + _I_MOVE + j] = 0 if viewer == side else UNKNOWN
+        numbers[n + _N_PP + j] = 0.0
+        numbers[n + _N_DISABLED + j] = 0.0
+
+
+@helper
+def _write_lasting(s, viewer, side, index, numbers, n):
+    """What a row keeps as long as it shows the same Pokémon, on the field or not."""
+    one = side * at.SIDE + at.PARTY + index * at.MON
+    own = viewer == side
+    numbers[n + _N_ACTIVE] = 1.0 if s[side * at.SIDE + at.ACTIVE] == index else 0.0
+    numbers[n + _N_PRESENT] = 1.0
+    numbers[n + _N_REVEALED] = s[one + at.M_SEEN]
+    numbers[n + _N_KNOWN] = 1.0 if own else 0.0
+    numbers[n + _N_SELECTED] = 1.0
+    numbers[n + _N_LEVEL] = s[one + at.M_LEVEL] / 128
+    numbers[n + _N_MAX_HP] = s[one + at.M_MAX_HP] / 1024 if own else 0.0
+    numbers[n + _N_STAT] = s[one + at.M_STATS] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 1] = s[one + at.M_STATS + 1] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 2] = s[one + at.M_STATS + 2] / 1024 if own else 0.0
+    numbers[n + _N_STAT + 3] = s[one + at.M_STATS + 4] / 1024 if own else 0.0
 
 
 @kernel
-def _write_pokemon(s, k, viewer, side, index, ids, numbers, row, w):
-    """One Pokémon's rows."""
+def _write_passing(s, k, viewer, side, index, ids, numbers, row, w):
+    """What a turn may change of the Pokémon on the field."""
     i, n = row * _ID_COLUMNS, row * _NUMBER_COLUMNS
     base = side * at.SIDE
     one = base + at.PARTY + index * at.MON
     news = kn.news_of(side)
-    own = viewer == side
-    on_field = s[base + at.ACTIVE] == index
     hp, max_hp = int(s[one + at.M_HP]), int(s[one + at.M_MAX_HP])
     species = s[one + at.M_SPECIES]
     _write_moves(s, k, viewer, side, index, ids, i, numbers, n, w)
     ids[i + _I_STATUS] = _STATUS_ID[s[one + at.M_STATUS]]
     ids[i + _I_BASE] = _SPECIES_ID[species]
-    if on_field:
+    if s[base + at.ACTIVE] == index:
         species = k[news + kn.FORME]
         ids[i + _I_LAST] = _MOVE_ID[k[news + kn.LAST_MOVE]]
         ids[i + _I_PREPARING] = _MOVE_ID[k[news + kn.PREPARING]]
@@ -235,20 +268,9 @@ def _write_pokemon(s, k, viewer, side, index, ids, numbers, row, w):
         ids[i + _I_TYPE] = _TYPE_ID[_TYPES[species, 0]]
         ids[i + _I_TYPE + 1] = _TYPE_ID[_TYPES[species, 1]]
     ids[i + _I_SPECIES] = _SPECIES_ID[species]
-    numbers[n + _N_HP] = hp / max_hp if own else shown_percent(hp, max_hp) / 100
+    numbers[n + _N_HP] = hp / max_hp if viewer == side else shown_percent(hp, max_hp) / 100
     numbers[n + _N_FAINTED] = 1.0 if hp == 0 else 0.0
-    numbers[n + _N_ACTIVE] = 1.0 if on_field else 0.0
     numbers[n + _N_TURNS] = min(k[news + kn.STATUS_TURNS + index], 16) / 16
-    numbers[n + _N_PRESENT] = 1.0
-    numbers[n + _N_REVEALED] = s[one + at.M_SEEN]
-    numbers[n + _N_KNOWN] = 1.0 if own else 0.0
-    numbers[n + _N_SELECTED] = 1.0
-    numbers[n + _N_LEVEL] = s[one + at.M_LEVEL] / 128
-    numbers[n + _N_MAX_HP] = max_hp / 1024 if own else 0.0
-    numbers[n + _N_STAT] = s[one + at.M_STATS] / 1024 if own else 0.0
-    numbers[n + _N_STAT + 1] = s[one + at.M_STATS + 1] / 1024 if own else 0.0
-    numbers[n + _N_STAT + 2] = s[one + at.M_STATS + 2] / 1024 if own else 0.0
-    numbers[n + _N_STAT + 3] = s[one + at.M_STATS + 4] / 1024 if own else 0.0
     for j in range(5):
         numbers[n + _N_BASE + j] = _BASE[species, j]
 
@@ -294,47 +316,47 @@ def bench_order(s, viewer, side, w):
     return count
 
 
-@helper
-def _show_row(own_ids, own_numbers, row, ids, numbers, place):
-    for c in range(_ID_COLUMNS):
-        ids[place * _ID_COLUMNS + c] = own_ids[row * _ID_COLUMNS + c]
-    for c in range(_NUMBER_COLUMNS):
-        numbers[place * _NUMBER_COLUMNS + c] = own_numbers[row * _NUMBER_COLUMNS + c]
-
-
 @kernel
-def _write_team(s, k, p, which, own_ids, own_numbers, ids, numbers, w):
-    """Six rows of one side; on the bench only those that were on the field are made anew."""
+def _write_team(s, k, p, which, ids, numbers, w):
+    """Six rows of one side after somebody came in: those that now show another or a stale one."""
     side = p if which == 0 else 1 - p
     first = which * at.TEAM
-    active = s[side * at.SIDE + at.ACTIVE]
-    _write_pokemon(s, k, p, side, active, own_ids, own_numbers, first + active, w)
-    _show_row(own_ids, own_numbers, first + active, ids, numbers, first)
+    shown = kn.SHOWN + (2 * p + which) * at.TEAM
+    stale = k[kn.STALE + 2 * p + side]
+    if k[shown] >= 0:
+        stale |= 1 << k[shown]  # it was on the field when it was last shown
     count = bench_order(s, p, side, w)
-    stale = kn.STALE + 2 * p + side
-    for j in range(count):
-        index = w[ORDER + j]
-        if (k[stale] >> index) & 1:
-            k[stale] &= ~(1 << index)
-            _write_pokemon(s, k, p, side, index, own_ids, own_numbers, first + index, w)
-        _show_row(own_ids, own_numbers, first + index, ids, numbers, first + 1 + j)
-    for row in range(first + 1 + count, first + at.TEAM):
-        for c in range(_ID_COLUMNS):
-            ids[row * _ID_COLUMNS + c] = 0
-        for c in range(_NUMBER_COLUMNS):
-            numbers[row * _NUMBER_COLUMNS + c] = 0.0
+    for j in range(at.TEAM):
+        row = first + j
+        if j > count:
+            if k[shown + j] != kn.EMPTY:
+                for c in range(_ID_COLUMNS):
+                    ids[row * _ID_COLUMNS + c] = 0
+                for c in range(_NUMBER_COLUMNS):
+                    numbers[row * _NUMBER_COLUMNS + c] = 0.0
+                k[shown + j] = kn.EMPTY
+            continue
+        index = s[side * at.SIDE + at.ACTIVE] if j == 0 else w[ORDER + j - 1]
+        if k[shown + j] != index or (stale >> index) & 1:
+            _write_lasting(s, p, side, index, numbers, row * _NUMBER_COLUMNS)
+            _write_passing(s, k, p, side, index, ids, numbers, row, w)
+            k[shown + j] = index
+    k[kn.STALE + 2 * p + side] = 0
 
 
 @kernel
-def write_entity(s, k, p, own_ids, own_numbers, ids, numbers, actives, field, w):
-    """Seat p's observation.
+def write_entity(s, k, p, ids, numbers, actives, field, w):
+    """Seat p's observation over its previous one, of which only what has changed is written.
 
-    `own_ids` and `own_numbers` keep the rows of the Pokémon between calls, `w` are SCRATCH numbers
-    to work with.
+    `w` are SCRATCH numbers to work with.  After `forget_shown` everything is written.
     """
     for which in range(2):
         side = p if which == 0 else 1 - p
-        _write_team(s, k, p, which, own_ids, own_numbers, ids, numbers, w)
+        if k[kn.STALE + 2 * p + side] != 0:
+            _write_team(s, k, p, which, ids, numbers, w)
+        else:
+            active, row = s[side * at.SIDE + at.ACTIVE], which * at.TEAM
+            _write_passing(s, k, p, side, active, ids, numbers, row, w)
         _write_active(s, k, side, actives, which * _ACTIVE_COLUMNS)
         place = _F_OWN if which == 0 else _F_FOE
         size = s[side * at.SIDE + at.TEAM_SIZE]
