@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nashmon.agents.power import MaxBasePower
+from nashmon.agents.baselines import (
+    BasicSwitcher,
+    BugCatcher,
+    Gen1Trainer,
+    Grunt,
+    GymLeader,
+    MaxBasePower,
+    MaxDamage,
+)
 from nashmon.core.agent import Agent, RandomAgent
 from nashmon.core.errors import NashmonError
+
+_RANDOM_LINE = "uniform among the legal actions"
 
 SCRIPTED: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
     "maxpower": MaxBasePower,
+    "maxdamage": MaxDamage,
+    "gen1trainer": Gen1Trainer,
+    "grunt": Grunt,
+    "gymleader": GymLeader,
+    "bugcatcher": BugCatcher,
+    "switcher": BasicSwitcher,
 }
 
 
@@ -25,3 +41,8 @@ def get_agent(spec: str) -> Agent:
         known = ", ".join(f"scripted:{name}" for name in SCRIPTED)
         raise UnknownAgentError(f"unknown agent {spec!r}; known: {known}")
     return SCRIPTED[name]()
+
+
+def scripted_lines() -> dict[str, str]:
+    """Every scripted agent with one line on what it does."""
+    return {name: getattr(make, "line", _RANDOM_LINE) for name, make in SCRIPTED.items()}
