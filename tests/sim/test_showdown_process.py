@@ -225,13 +225,25 @@ def test_unknown_command_and_unknown_battle(process: ShowdownProcess) -> None:
         process.start([battle("gen1randombattle", 0)])
 
 
-def test_one_command_at_a_time(process: ShowdownProcess) -> None:
+def test_commands_are_answered_in_their_order(process: ShowdownProcess) -> None:
     with pytest.raises(SimulatorError, match="nothing to receive"):
         process.receive()
     process.send_start([battle("gen1randombattle", 0)])
+    process.send_start([battle("gen1randombattle", 1)])
+    process.send_choose([(0, "move 1", "move 1")])
     with pytest.raises(SimulatorError, match="receive the answer to start"):
-        process.choose([(0, "move 1", "move 1")])
-    assert process.receive()[0].turn == 1
+        process.log(0)
+    assert [list(process.receive()) for _ in range(3)] == [[0], [1], [0]]
+
+
+def test_answers_larger_than_the_pipe_do_not_block_the_next_command() -> None:
+    with ShowdownProcess(timeout=20.0) as process:
+        starts = [battle("gen1randombattle", number) for number in range(400)]
+        for first in range(0, 400, 100):
+            process.send_start(starts[first : first + 100])
+        for _ in range(3):  # each more than a pipe holds, in both directions
+            process._send("unknown", text="x" * (2 << 20))
+        assert sum(len(process.receive()) for _ in range(4)) == 400
 
 
 def test_killed_process_is_named_with_its_battles() -> None:

@@ -51,11 +51,16 @@ def request_picks(request: Request, leads: int) -> tuple[Pick, ...]:
     team = request["side"]["pokemon"]
     size = len(team)
     picked = min(size, request.get("maxChosenTeamSize") or size)
-    front = min(leads, picked)
     order = sorted(range(size), key=lambda k: (species_of(team[k]), team[k]["ident"]))
+    return _ordered_picks(tuple(order), picked, leads)
+
+
+@lru_cache(maxsize=4096)
+def _ordered_picks(order: Pick, picked: int, leads: int) -> tuple[Pick, ...]:
+    front = min(leads, picked)
     return tuple(
         (*(order[k] for k in pick[:front]), *sorted(order[k] for k in pick[front:]))
-        for pick in picks(size, picked, leads)
+        for pick in picks(len(order), picked, leads)
     )
 
 

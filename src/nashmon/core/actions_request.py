@@ -61,7 +61,11 @@ def num_living(team: Sequence[Mapping[str, Any]], start: int) -> int:
 
 def species_of(entry: Mapping[str, Any]) -> str:
     """Species id of a `side.pokemon` entry, from its details ("Tauros, L74, M")."""
-    details: str = entry["details"]
+    return _species_of(entry["details"])
+
+
+@lru_cache(maxsize=65536)
+def _species_of(details: str) -> str:
     return to_id(details.split(",", 1)[0])
 
 
@@ -96,14 +100,14 @@ def bench_order(request: Request) -> list[int]:
     """
     team: Sequence[Mapping[str, Any]] = request["side"]["pokemon"]
     reviving = is_reviving(request)
-    return sorted(
-        range(num_active(request), len(team)),
-        key=lambda position: (
-            is_fainted(team[position]) != reviving,
-            species_of(team[position]),
-            team[position]["ident"],
-        ),
-    )
+    keyed = []
+    for position in range(num_active(request), len(team)):
+        entry = team[position]
+        fainted = entry["condition"][-1] == "t"  # "0 fnt" alone ends so
+        species = _species_of(entry["details"])
+        keyed.append((fainted is not reviving, species, entry["ident"], position))
+    keyed.sort()
+    return [position for _, _, _, position in keyed]
 
 
 def bench_index(request: Request, position: int, choice: str) -> int:

@@ -50,6 +50,10 @@ class ActionSpace(ABC):
         """The string to send to Showdown for a legal action."""
         if not self.is_legal(request, action):
             raise self._illegal(request, action)
+        return self.legal_choice(request, action)
+
+    def legal_choice(self, request: Request, action: int) -> str:
+        """As `choice`, for an action that was found in the mask of this request already."""
         if "teamPreview" in request:
             return preview.preview_choice(preview.request_picks(request, self.leads)[action])
         return self._choice(request, action)

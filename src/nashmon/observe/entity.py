@@ -75,6 +75,9 @@ class _Row:
         self.active: bytes | None = None
 
 
+Places = list[UniversalPokemon | None]
+
+
 class EntityEncoder:
     """Writes states into arrays; a pure function of the state, made fast by remembering rows."""
 
@@ -88,7 +91,9 @@ class EntityEncoder:
         self._actives = _Block("f", np.float32, writer.active_shape)
         self._empty = _Row(None, bytes(self._ids.width), bytes(self._numbers.width))
         self._empty.active = bytes(self._actives.width)
-        self._shown = [self._empty] * (2 * TEAM)  # what the blocks hold now
+        # Who is shown in the blocks now; only rows of others are written.
+        self._shown: Places = [None] * (2 * TEAM)
+        self._shown_actives: Places = [None] * (2 * space.features.slots)
         self._young: dict[int, _Row] = {}
         self._old: dict[int, _Row] = {}
 
@@ -104,60 +109,60 @@ class EntityEncoder:
                 f"a {features.game_type} observation of generation {features.gen} "
                 f"cannot show a {state.game_type} state of {state.format!r}"
             )
-        if state.phase == "preview":
-            rows = self._preview_rows(own) + self._preview_rows(foe)
-        else:
-            rows = self._side_rows(own) + self._side_rows(foe)
-        shown, ids, numbers = self._shown, self._ids, self._numbers
-        for k, row in enumerate(rows):
-            if row is not shown[k]:
-                ids.put(k, row.ids)
-                numbers.put(k, row.numbers)
-        self._shown = rows
-        for k, pokemon in enumerate((*own.active, *foe.active)):
-            self._actives.put(k, self._active(pokemon))
-        out["pokemon_ids"][index] = ids.array
-        out["pokemon_numbers"][index] = numbers.array
+        preview = state.phase == "preview"
+        self._show(_places(own, preview) + _places(foe, preview))
+        self._show_actives([*own.active, *foe.active])
+        out["pokemon_ids"][index] = self._ids.array
+        out["pokemon_numbers"][index] = self._numbers.array
         out["active_numbers"][index] = self._actives.array
         out["field"][index] = self._field.values(state)
 
-    def _side_rows(self, side: UniversalSide) -> list[_Row]:
-        known, new, empty = self._young.get, self._new_row, self._empty
-        rows = [empty if p is None else known(id(p)) or new(p) for p in side.active]
-        slots = len(rows)
-        rows += [known(id(p)) or new(p) for p in side.bench]
-        if len(rows) > TEAM:
-            # A slot can be empty while the bench is longer than the rows left for it (all but one
-            # fainted in doubles): the last ones, which no switch names, take empty slots' rows.
-            for extra in rows[TEAM:]:
-                if empty not in rows[:slots]:
-                    raise StateShapeError(f"a side has more than {TEAM} Pokémon: {side}")
-                rows[rows.index(empty)] = extra
-            return rows[:TEAM]
-        return rows + [empty] * (TEAM - len(rows))
+    def _show(self, places: Places) -> None:
+        ids, numbers = self._ids, self._numbers
+        for k, (pokemon, before) in enumerate(zip(places, self._shown, strict=True)):
+            if pokemon is not before:
+                row = self._row(pokemon)
+                ids.put(k, row.ids)
+                numbers.put(k, row.numbers)
+        self._shown = places
 
-    def _preview_rows(self, side: UniversalSide) -> list[_Row]:
-        rows = [self._young.get(id(p)) or self._new_row(p) for p in side.bench]
-        if len(rows) > TEAM:
-            raise StateShapeError(f"a side has more than {TEAM} Pokémon: {side}")
-        return rows + [self._empty] * (TEAM - len(rows))
+    def _show_actives(self, places: Places) -> None:
+        for k, (pokemon, before) in enumerate(zip(places, self._shown_actives, strict=True)):
+            if pokemon is not before:
+                row = self._row(pokemon)
+                if row.active is None:
+                    assert pokemon is not None
+                    row.active = self._writer.active(pokemon)
+                self._actives.put(k, row.active)
+        self._shown_actives = places
 
-    def _new_row(self, pokemon: UniversalPokemon) -> _Row:
+    def _row(self, pokemon: UniversalPokemon | None) -> _Row:
+        if pokemon is None:
+            return self._empty
         key = id(pokemon)
-        row = self._old.get(key) or _Row(pokemon, *self._writer.rows(pokemon))
-        if len(self._young) >= self._limit:
-            self._old, self._young = self._young, {}
-        self._young[key] = row
+        row = self._young.get(key)
+        if row is None:
+            row = self._old.get(key) or _Row(pokemon, *self._writer.rows(pokemon))
+            if len(self._young) >= self._limit:
+                self._old, self._young = self._young, {}
+            self._young[key] = row
         return row
 
-    def _active(self, pokemon: UniversalPokemon | None) -> bytes:
-        row = self._empty
-        if pokemon is not None:
-            row = self._young.get(id(pokemon)) or self._new_row(pokemon)
-            if row.active is None:
-                row.active = self._writer.active(pokemon)
-        assert row.active is not None
-        return row.active
+
+def _places(side: UniversalSide, preview: bool) -> Places:
+    """Who is in each of a side's rows; see the module's first lines."""
+    places: Places = list(side.bench) if preview else [*side.active, *side.bench]
+    missing = TEAM - len(places)
+    if missing > 0:
+        return places + [None] * missing
+    slots = 0 if preview else len(side.active)
+    # A slot can be empty while the bench is longer than the rows left for it (all but one fainted
+    # in doubles): the last ones, which no switch names, take empty slots' rows.
+    for extra in places[TEAM:]:
+        if None not in places[:slots]:
+            raise StateShapeError(f"a side has more than {TEAM} Pokémon: {side}")
+        places[places.index(None)] = extra
+    return places[:TEAM]
 
 
 class _Block:

@@ -61,13 +61,18 @@ class FieldWriter:
 
     def _dense(self, state: UniversalState) -> list[float]:
         f, own, foe = self._features, state.own, state.foe
-        dense: list[float] = [min(state.turn, 32) / 32, min(state.turn, 1024) / 1024]
-        dense += state.force_switch
-        dense += state.trapped
-        if f.has_abilities:
-            dense += state.maybe_trapped
-        for side in (own, foe):
-            dense += [min(side.team_size, 8) / 8, min(side.num_fainted, 8) / 8]
+        turn = state.turn
+        dense: list[float] = [
+            min(turn, 32) / 32,
+            min(turn, 1024) / 1024,
+            *state.force_switch,
+            *state.trapped,
+            *(state.maybe_trapped if f.has_abilities else ()),
+            min(own.team_size, 8) / 8,
+            min(own.num_fainted, 8) / 8,
+            min(foe.team_size, 8) / 8,
+            min(foe.num_fainted, 8) / 8,
+        ]
         if f.has_dynamax:
             for turns in (own.dynamax_turns, foe.dynamax_turns):
                 dense.append(0.0 if turns is None else (1 + min(turns, 3)) / 4)

@@ -14,7 +14,7 @@ from nashmon.observe.spec import ObsSpec
 from nashmon.observe.vocab import EMPTY, UNKNOWN, Vocabulary, lookup
 
 _NO_BOOSTS = (0,) * 7
-_REMEMBERED = 4096  # combinations of seldom changing facts
+_REMEMBERED = 8192  # combinations of facts
 _SELECTED = {None: 0.0, True: 1.0, False: -1.0}
 
 
@@ -44,10 +44,14 @@ class RowWriter:
         self.numbers_shape = spec["pokemon_numbers"].shape
         self.active_shape = spec["active_numbers"].shape
         self._often_ids = Struct("=7h").pack
-        self._often_numbers = Struct("=12f").pack
+        self._often_numbers = Struct("=4f").pack
+        self._move_numbers = Struct("=8f").pack
         self._seldom_ids = Struct(f"={self.ids_shape[1] - 7}h").pack
         self._seldom_numbers = Struct(f"={self.numbers_shape[1] - 12}f").pack
         self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
+        # By moves, of an own Pokémon and of a foe's, where missing moves are only unknown.
+        self._known_moves: tuple[dict[object, tuple[tuple[int, ...], bytes]], ...] = ({}, {})
+        self._known_actives: dict[tuple[object, ...], bytes] = {}
         empty = {"items": ("",), "abilities": ("",), "types": ("", "???")}
         found = {
             name: lookup(table, strict, empty=empty.get(name, ())) for name, table in tables.items()
@@ -69,16 +73,13 @@ class RowWriter:
         """Its rows of `pokemon_ids` and `pokemon_numbers`."""
         ids, numbers = self._seldom(p)
         word, moves = self._moves, p.moves
-        named = [word[move.id] for move in moves]
-        pp = [min(move.pp / move.max_pp, 1.0) if move.max_pp else 0.0 for move in moves]
-        disabled = [move.disabled for move in moves]
-        missing = MOVES - len(moves)
-        if missing > 0:
-            named += (UNKNOWN if p.stats is None else EMPTY,) * missing
-            pp += (0.0,) * missing
-            disabled += (False,) * missing
-        elif missing < 0:
-            raise StateShapeError(f"{p.species} has {len(moves)} moves; {MOVES} fit")
+        known = self._known_moves[p.stats is None]
+        found = known.get(moves)
+        if found is None:
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            found = known[moves] = self._move_columns(p)
+        named, often = found
         last, charging = p.last_move, p.preparing
         often_ids = self._often_ids(
             EMPTY if p.status is None else self._statuses[p.status],
@@ -87,8 +88,20 @@ class RowWriter:
             EMPTY if charging is None else word[charging],
         )
         turns = min(p.status_turns, 16) / 16
-        often = self._often_numbers(p.hp_fraction, p.fainted, p.active, turns, *pp, *disabled)
+        often = self._often_numbers(p.hp_fraction, p.fainted, p.active, turns) + often
         return often_ids + ids, often + numbers
+
+    def _move_columns(self, p: UniversalPokemon) -> tuple[tuple[int, ...], bytes]:
+        """Ids of its moves; PP and what cannot be chosen as packed numbers."""
+        moves = p.moves
+        missing = MOVES - len(moves)
+        if missing < 0:
+            raise StateShapeError(f"{p.species} has {len(moves)} moves; {MOVES} fit")
+        filler = UNKNOWN if p.stats is None else EMPTY
+        pp = [min(move.pp / move.max_pp, 1.0) if move.max_pp else 0.0 for move in moves]
+        nothing = (0.0,) * missing
+        numbers = self._move_numbers(*pp, *nothing, *(move.disabled for move in moves), *nothing)
+        return (*(self._moves[move.id] for move in moves), *(filler,) * missing), numbers
 
     def _seldom(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
         """The columns that seldom change, remembered by the facts they are made of."""
@@ -131,6 +144,18 @@ class RowWriter:
 
     def active(self, p: UniversalPokemon) -> bytes:
         """Its row of `active_numbers` when it is in a slot."""
+        key = (
+            *(p.boosts, p.volatiles, p.first_turn, p.protect_count),
+            *(p.must_recharge, p.transformed, p.commanding),
+        )
+        found = self._known_actives.get(key)
+        if found is None:
+            if len(self._known_actives) >= _REMEMBERED:
+                self._known_actives.clear()
+            found = self._known_actives[key] = self._active(p)
+        return found
+
+    def _active(self, p: UniversalPokemon) -> bytes:
         f, boosts = self._features, p.boosts
         values = self._active_zeros[:]
         values[0] = 1.0

@@ -8,6 +8,7 @@ fields as `state` in cheap named tuples, for those who only read them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -131,13 +132,11 @@ class Tracker:
         mon._terastallized_type = entry.get("teraType", "").lower() or None
         mon._terastallized = bool(entry.get("terastallized"))
         mon.commanding = entry.get("commanding", False)
-        moves = [request_move(move) for move in entry["moves"]]
-        for move in moves:
+        legal = mon.legal = _listed(tuple(entry["moves"]), self._sorts_moves)
+        for move in legal:
             if move not in mon.slots:
                 full = self._battle.max_pp(move) or COPIED_PP
                 mon.slots[move] = [COPIED_PP] * 2 if mon.transformed_now else [full, full]
-        # The order of actions: by id in singles, the request's in doubles.
-        mon.legal = tuple(sorted(moves, key=move_order) if self._sorts_moves else moves)
         return mon
 
     def _own_member(self, entry: dict[str, Any]) -> TrackedPokemon:
@@ -157,9 +156,10 @@ class Tracker:
     def _offer(self, mon: TrackedPokemon, offer: dict[str, Any]) -> None:
         """PP and what cannot be chosen, of an active Pokémon."""
         open_moves = []
+        slots = mon.slots
         for move in offer["moves"]:
             move_id = move["id"]
-            slot = mon.reveal(move_id)
+            slot = slots.get(move_id) or mon.reveal(move_id)
             if slot is None:
                 continue  # Struggle, Recharge …
             if "pp" in move:
@@ -168,6 +168,9 @@ class Tracker:
             if not move.get("disabled"):
                 open_moves.append(move_order(move_id))
         legal = mon.legal or ()
+        if len(open_moves) == len(legal) > 1:  # nothing but a single move can stand for another
+            mon.disabled = ()
+            return
         mon.disabled = tuple([move for move in legal if move_order(move) not in open_moves])
 
     def state(self) -> UniversalState:
@@ -313,6 +316,13 @@ class Tracker:
 
 
 _order = attrgetter("order")
+
+
+@lru_cache(maxsize=65536)
+def _listed(moves: tuple[str, ...], by_id: bool) -> tuple[str, ...]:
+    """A request's moves in the order of actions: by id in singles, as they come in doubles."""
+    ids = [request_move(move) for move in moves]
+    return tuple(sorted(ids, key=move_order) if by_id else ids)
 
 
 def _check_names(entries: list[dict[str, Any]]) -> None:

@@ -152,23 +152,35 @@ def _faint(battle: Tracking, parts: list[str]) -> None:
 
 
 def _damage(battle: Tracking, parts: list[str]) -> None:
-    battle.parse_message(parts)
+    mon = battle.get_pokemon(parts[2])
+    mon.set_hp_status(parts[3])
     if len(parts) > 4:
-        if parts[4] == "[from] psn":
-            mon = battle.get_pokemon(parts[2])
-            if mon._status is TOXIC:
-                mon.status_turns += 1
+        if parts[4] == "[from] psn" and mon._status is TOXIC:
+            mon.status_turns += 1
         reveal_cause(battle, parts)
 
 
 def _heal(battle: Tracking, parts: list[str]) -> None:
-    battle.parse_message(parts)
+    mon = battle.get_pokemon(parts[2])
+    mon.set_hp_status(parts[3])
     if len(parts) > 4:
         cause = effect_id(parts[4][7:])
-        if cause == "poisonheal" and battle.get_pokemon(parts[2])._status is TOXIC:
-            battle.get_pokemon(parts[2]).status_turns += 1
+        if cause == "poisonheal" and mon._status is TOXIC:
+            mon.status_turns += 1
         elif cause == "wish" or cause in _SWITCH_CURES:
             battle.slot_conditions.get(parts[2][:3], {}).pop(cause, None)
+        reveal_cause(battle, parts)
+
+
+def _boost(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).boost(parts[3], int(parts[4]))
+    if len(parts) > 5:
+        reveal_cause(battle, parts)
+
+
+def _unboost(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).boost(parts[3], -int(parts[4]))
+    if len(parts) > 5:
         reveal_cause(battle, parts)
 
 
@@ -272,9 +284,9 @@ _SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -mi
     inactiveoff init j join l leave message n name noinit player rated raw request rule sentchoice
     split start t: teampreview tempnotify tempnotifyoff tier timer title uhtml uhtmlchange unlink
     upkeep warning"""
-_POKE_ENV = """-boost -clearallboost -clearboost -clearnegativeboost -clearpositiveboost
+_POKE_ENV = """-clearallboost -clearboost -clearnegativeboost -clearpositiveboost
     -curestatus -cureteam -fieldend -fieldstart -invertboost -mustrecharge
-    -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions -unboost poke
+    -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions poke
     replace swap"""
 
 # None: the line has no effect on what a player knows.
@@ -286,6 +298,7 @@ HANDLERS: dict[str, Handler | None] = {
     "-activate": shown.activate,
     "-anim": _anim,
     "-block": shown.activate,
+    "-boost": _boost,
     "-burst": shown.gimmick("ultra", 4),
     "-copyboost": _copy_boost,
     "-damage": _damage,
@@ -306,6 +319,7 @@ HANDLERS: dict[str, Handler | None] = {
     "-start": _start,
     "-terastallize": shown.terastallize,
     "-transform": shown.transform,
+    "-unboost": _unboost,
     "-weather": _weather,
     "-zpower": shown.gimmick("zmove", 0),
     "cant": _cant,

@@ -36,11 +36,20 @@ FAINTED = Status.FNT
 _ASLEEP = Status.SLP
 TOXIC = Status.TOX
 
+_FIELDS = """acted added_type base_forme battle changed changed_types commanding copied_ability
+    counts dex_species disabled entry facts forme last_move_id learned legal move_effects nickname
+    order own preparing_id protects reread seen_before selected shown_as slots status_turns
+    transformed_now turn_effects volatiles"""
+
 Slots = dict[str, list[int]]  # move id → [pp, max pp]
 
 
 class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type information
     """One Pokémon as one player sees it."""
+
+    # Without slots every Pokémon would carry a dictionary, and reading those, scattered over
+    # memory, would be much of what a state costs.
+    __slots__ = tuple(_FIELDS.split())
 
     battle: Tracking
     dex_species: Species
@@ -179,15 +188,13 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     def set_hp_status(self, hp_status: str, store: bool = False) -> None:
         """Read a condition such as "45/100 par"; a new status starts its counter."""
-        hp, _, word = hp_status.partition(" ")
-        status = _STATUS[word] if word else None
+        current, maximum, status = _parse_condition(hp_status)
         if status is not self._status:
             self._status = status
             self.status_turns = 0
-        current, _, maximum = hp.partition("/")
-        self._current_hp = int(current)
-        if maximum:
-            self._max_hp = int(maximum.rstrip("gyr"))  # old logs add a colour
+        self._current_hp = current
+        if maximum is not None:
+            self._max_hp = maximum
 
     @property
     def status(self) -> Any:
@@ -301,7 +308,8 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     def switch_in(self, details: str | None = None) -> None:
         """Come to the field."""
-        self.seen_before = self._facts()
+        if self.battle.gen >= 5:  # from when on it may be someone in disguise
+            self.seen_before = self._facts()
         if details:
             if not self._revealed:
                 self.base_forme = self._last_details = ""  # preview hides some formes
@@ -393,6 +401,15 @@ _SEEN_ON_FIELD = (
     "turn_effects",
     "volatiles",
 )
+
+
+@lru_cache(maxsize=65536)
+def _parse_condition(text: str) -> tuple[int, int | None, Any]:
+    """Hit points, their maximum if told, and status of "45/100 par"."""
+    hp, _, word = text.partition(" ")
+    current, _, maximum = hp.partition("/")
+    full = int(maximum.rstrip("gyr")) if maximum else None  # old logs add a colour
+    return int(current), full, _STATUS[word] if word else None
 
 
 @lru_cache(maxsize=65536)

@@ -29,13 +29,15 @@ _STATUS_NAMES = {
     None: None,
     **{status: None if status is FAINTED else status.name.lower() for status in Status},
 }
-move_view = lru_cache(maxsize=65536)(UniversalMove)
+_new_move = lru_cache(maxsize=65536)(UniversalMove)
 # The fields that only an active Pokémon can have otherwise.
 _IDLE = ((0,) * 7, (), None, 0, False, False, None, False, False)
 _facts = facts_constructor(UniversalPokemon)
+_move_facts = facts_constructor(UniversalMove)
 _new_pokemon = quick_constructor(UniversalPokemon)
 _new_side = quick_constructor(UniversalSide)
 _new_state = quick_constructor(UniversalState)
+_MOVES = [field.name for field in fields(UniversalPokemon)].index("moves")
 _OWN = [field.name for field in fields(UniversalState)].index("own")  # the foe's side follows
 
 move_order = lru_cache(maxsize=4096)(move_key)
@@ -65,6 +67,10 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     gen = mon.battle.gen
     item = "" if gen == 1 else mon._item
     entry = mon.entry
+    if mon._terastallized or mon.changed_types is not None or mon.added_type is not None:
+        types = mon.types
+    else:
+        types = mon.dex_species.types
     known = (
         mon.forme,
         mon.base_forme,
@@ -77,7 +83,7 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         fainted,
         _STATUS_NAMES[status],
         mon.status_turns,
-        mon.types,
+        types,
         mon._terastallized_type,
         mon._terastallized,
         None if item == UNKNOWN_ITEM else item or "",
@@ -112,11 +118,9 @@ def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
     disabled = mon.disabled
     ids = mon.legal
     # A battle may end after Transform, Mimic or fainting changed the moves, before a new request.
-    if ids is None or not all(move in slots for move in ids):
+    if ids is None or not slots.keys() >= set(ids):
         ids = tuple(sorted(slots, key=move_order))
-    if not disabled:
-        return tuple([move_view(move, *slots[move]) for move in ids])
-    return tuple([move_view(move, *slots[move], move in disabled) for move in ids])
+    return tuple([_move_facts((move, *slots[move], move in disabled)) for move in ids])
 
 
 class StateMaker:
@@ -146,6 +150,10 @@ class StateMaker:
         return made
 
     def _view(self, facts: UniversalPokemon, before: Any) -> UniversalPokemon:
-        known = before.get(id(facts)) or (facts, _new_pokemon(*cast(tuple[Any, ...], facts)))
+        known = before.get(id(facts))
+        if known is None:
+            values = list(cast(tuple[Any, ...], facts))
+            values[_MOVES] = tuple([_new_move(*move) for move in values[_MOVES]])
+            known = facts, _new_pokemon(*values)
         self._pokemon[id(facts)] = known
         return cast(UniversalPokemon, known[1])

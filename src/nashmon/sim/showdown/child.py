@@ -15,6 +15,7 @@ from typing import IO
 
 HEADER = struct.Struct("<I")
 PIPE_BYTES = 1 << 20
+READ_BYTES = 1 << 18
 STDERR_TAIL = 2000
 
 
@@ -41,9 +42,11 @@ class Child:
         for descriptor in (self._in, self._out):
             os.set_blocking(descriptor, False)
             _widen(descriptor)
-        self._writable, self._readable = select.poll(), select.poll()
-        self._writable.register(self._in, select.POLLOUT)
+        self._either, self._readable = select.poll(), select.poll()
+        self._either.register(self._in, select.POLLOUT)
+        self._either.register(self._out, select.POLLIN)
         self._readable.register(self._out, select.POLLIN)
+        self._incoming = bytearray()  # received, but not yet asked for
         self.close = weakref.finalize(self, _kill, self._process, self._stderr, os.getpid())
 
     @property
@@ -57,23 +60,30 @@ class Child:
         return self._process.poll() is None
 
     def write(self, payload: bytes, timeout: float) -> None:
-        """Send one frame."""
+        """Send one frame; answers to earlier frames are taken in meanwhile, so both can go on."""
         deadline = time.monotonic() + timeout
         view = memoryview(HEADER.pack(len(payload)) + payload)
         while view:
-            self._wait(self._writable, deadline)
             try:
                 view = view[os.write(self._in, view) :]
             except BrokenPipeError:
                 raise ChildDied from None
             except BlockingIOError:
-                continue
+                ready = self._wait(self._either, deadline)
+                if any(descriptor == self._out for descriptor, _ in ready):
+                    self._take()
 
-    def read(self, timeout: float) -> bytearray:
+    def read(self, timeout: float) -> bytes:
         """Receive one frame."""
         deadline = time.monotonic() + timeout
-        (length,) = HEADER.unpack(self._read_exactly(HEADER.size, deadline))
-        return self._read_exactly(length, deadline)
+        incoming = self._incoming
+        end = HEADER.size
+        while len(incoming) < end or len(incoming) < (end := _frame_end(incoming)):
+            self._wait(self._readable, deadline)
+            self._take()
+        frame = bytes(memoryview(incoming)[HEADER.size : end])
+        del incoming[:end]
+        return frame
 
     def describe_end(self) -> str:
         """How the child ended and the last it wrote to stderr, for error messages."""
@@ -87,24 +97,23 @@ class Child:
         tail = self._stderr.read().decode("utf-8", errors="replace").strip()
         return f"{end}; stderr: {tail}" if tail else end
 
-    def _read_exactly(self, size: int, deadline: float) -> bytearray:
-        buffer = bytearray(size)
-        view = memoryview(buffer)
-        while view:
-            self._wait(self._readable, deadline)
-            try:
-                count = os.readv(self._out, [view])
-            except BlockingIOError:
-                continue
-            if count == 0:
-                raise ChildDied
-            view = view[count:]
-        return buffer
+    def _take(self) -> None:
+        data = os.read(self._out, READ_BYTES)
+        if not data:
+            raise ChildDied
+        self._incoming += data
 
-    def _wait(self, poller: select.poll, deadline: float) -> None:
+    def _wait(self, poller: select.poll, deadline: float) -> list[tuple[int, int]]:
         left = deadline - time.monotonic()
-        if left <= 0 or not poller.poll(1000 * left):
+        ready = poller.poll(1000 * left) if left > 0 else []
+        if not ready:
             raise ChildStalled
+        return ready
+
+
+def _frame_end(data: bytearray) -> int:
+    length: int = HEADER.unpack_from(data)[0]
+    return HEADER.size + length
 
 
 def _widen(descriptor: int) -> None:

@@ -18,13 +18,14 @@ from nashmon.observe.registry import get_observation_space
 from nashmon.sim.arrays import BlockArrays
 from nashmon.sim.base import DRAW, P1_WIN, P2_WIN
 from nashmon.sim.seeds import TeamSampler, battle_setup
-from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate
+from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate, Choice
 from nashmon.sim.showdown.process import ShowdownProcess
 from nashmon.sim.tracker import Tracker
 
 log = logging.getLogger(__name__)
 
 NAMES = ("Red", "Blue")
+PARTS = 4  # of a step; more of them overlap better and cost more messages
 _OUTCOME = {0: P1_WIN, 1: P2_WIN, None: DRAW}
 
 
@@ -72,6 +73,7 @@ class Lane:
         self._flat_observations = flat  # row 2n + seat
         self._views: list[tuple[_View, _View]] = []
         self._logs: dict[int, list[str]] = {}
+        self._held: dict[int, bool] = {}  # ended rows Node still has → whether by the turn limit
         self._seed = 0
         self._process = self._new_process()
 
@@ -87,6 +89,7 @@ class Lane:
         self._seed = seed
         self._arrays["episodes"][:] = 0
         self._clear_results()
+        self._held = {}
         if self._views or not self._process.alive:
             self._process.close()
             self._process = self._new_process()
@@ -98,6 +101,7 @@ class Lane:
         self._seed = seed
         self._arrays["episodes"][:] += 1
         self._clear_results()
+        self._held = {}
         self._arrays["ended"][:] = True
         self._arrays["truncated"][:] = True
         self._views = [self._new_views() for _ in range(self._num)]
@@ -105,24 +109,10 @@ class Lane:
 
     def step(self) -> None:
         """Play the actions found in the arrays (already checked against the masks)."""
-        actions = self._arrays["actions"]
-        acting = self._arrays["acting"]
         self._clear_results()
-        choices = []
-        for row in np.flatnonzero((actions >= 0).any(axis=1)).tolist():
-            pair = [
-                self._space.choice(view.request, int(actions[row, seat]))
-                if acting[row, seat] and view.request is not None
-                else None
-                for seat, view in enumerate(self._views[row])
-            ]
-            choices.append((row, pair[0], pair[1]))
-        if not choices:
-            return
+        rows = np.flatnonzero((self._arrays["actions"] >= 0).any(axis=1)).tolist()
         try:
-            updates = self._process.choose(choices)
-            self._apply(updates)
-            self._start([row for row in updates if self._arrays["ended"][row]])
+            self._play(rows)
         except SimulatorError as error:
             if self._config.on_failure == "raise":
                 raise
@@ -130,6 +120,41 @@ class Lane:
             self._process.close()
             self._process = self._new_process()
             self.resume(self._seed)
+
+    def _play(self, rows: list[int]) -> None:
+        """Advance rows in a few parts: while Node plays one, Python works on another."""
+        size = max(1, -(-len(rows) // PARTS))
+        parts = [rows[first : first + size] for first in range(0, len(rows), size)]
+        for part in parts:
+            self._process.send_choose([self._choices(row) for row in part])
+        num_starts = 0
+        for _ in parts:
+            ended = [row for row in self._apply(self._process.receive()) if row not in self._held]
+            self._send_start(ended)
+            num_starts += bool(ended)
+        for _ in range(num_starts):
+            self._apply(self._process.receive())
+        self._start(self._let_go())
+
+    def _choices(self, row: int) -> Choice:
+        actions, acting = self._arrays["actions"][row], self._arrays["acting"][row]
+        first, second = (
+            self._space.legal_choice(view.request, int(actions[seat]))
+            if acting[seat] and view.request is not None
+            else None
+            for seat, view in enumerate(self._views[row])
+        )
+        return row, first, second
+
+    def _let_go(self) -> list[int]:
+        """Rows whose ended battle Node had to keep, once nothing more is wanted of it."""
+        held, self._held = self._held, {}
+        for row, truncated in held.items():
+            if self._config.keep_logs:
+                self._logs[row] = self._process.log(row).lines
+            if truncated:
+                self._process.end([row])
+        return list(held)
 
     def states(self, pairs: Sequence[tuple[int, int]]) -> list[UniversalState]:
         """States by (row, seat) within this lane."""
@@ -157,7 +182,12 @@ class Lane:
         )
         return first, second
 
-    def _start(self, rows: Iterable[int]) -> None:
+    def _start(self, rows: Sequence[int]) -> None:
+        if rows:
+            self._send_start(rows)
+            self._apply(self._process.receive())
+
+    def _send_start(self, rows: Iterable[int]) -> None:
         starts = []
         for row in rows:
             episode = int(self._arrays["episodes"][row])
@@ -167,23 +197,24 @@ class Lane:
             self._views[row] = self._new_views()
             starts.append(BattleStart(row, self._format.id, teams, NAMES, seed))
         if starts:
-            self._apply(self._process.start(starts))
+            self._process.send_start(starts)
 
-    def _apply(self, updates: dict[int, BattleUpdate]) -> None:
+    def _apply(self, updates: dict[int, BattleUpdate]) -> list[int]:
+        """Take what happened; returns the rows whose battle ended."""
+        ended = []
         for row, update in updates.items():
             if update.failure is not None:
                 raise SimulatorError(str(update.failure))
-            views = self._views[row]
-            for view, lines in zip(views, update.lines, strict=True):
+            for view, lines in zip(self._views[row], update.lines, strict=True):
                 view.tracker.feed(lines)
             self._arrays["turns"][row] = update.turn
-            if update.ended:
-                self._finish(row, _OUTCOME[update.winner], truncated=False)
-            elif update.turn > self._config.turn_limit:
-                self._finish(row, DRAW, truncated=True)
+            if update.ended or update.turn > self._config.turn_limit:
+                self._finish(row, update)
+                ended.append(row)
             else:
                 for seat in (0, 1):
                     self._ask(row, seat, update)
+        return ended
 
     def _ask(self, row: int, seat: int, update: BattleUpdate) -> None:
         error, request = update.errors[seat], update.requests[seat]
@@ -206,14 +237,13 @@ class Lane:
             self._arrays["rewards"][row, seat] = self._reward(view.previous, state)
         view.previous = state
 
-    def _finish(self, row: int, outcome: int, truncated: bool) -> None:
-        if self._config.keep_logs:
-            self._logs[row] = self._process.log(row).lines
-        if truncated:
-            self._process.end([row])
+    def _finish(self, row: int, update: BattleUpdate) -> None:
+        truncated = not update.ended
+        if truncated or self._config.keep_logs:
+            self._held[row] = truncated
         self._arrays["ended"][row] = True
         self._arrays["truncated"][row] = truncated
-        self._arrays["outcome"][row] = outcome
+        self._arrays["outcome"][row] = DRAW if truncated else _OUTCOME[update.winner]
         self._arrays["episodes"][row] += 1
         for seat, view in enumerate(self._views[row]):
             if view.previous is not None:

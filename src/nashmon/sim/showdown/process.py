@@ -1,11 +1,13 @@
 """`ShowdownProcess`: many Showdown battles in one Node process.
 
 A batch is sent and its answer received in one call, or in two (`send_choose`, `receive`) so that
-Python can work while Node does.  A dead or silent process raises `WorkerError`; nothing hangs.
+Python can work while Node does; several may be sent before the first answer is received.  A dead or
+silent process raises `WorkerError`; nothing hangs.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -70,8 +72,8 @@ class ShowdownProcess:
     _running: dict[int, BattleStart]
     _choices: dict[int, Choice]  # the last of each running battle
     _entries: dict[int, Entries]  # what the numbers in a battle's requests stand for
-    _starting: list[int]  # battles of a start that has not been answered
-    _pending: str | None  # the command whose answer has not been received
+    # Commands whose answers have not been received, with the battles they start.
+    _pending: deque[tuple[str, list[int]]]
     _ended: str | None  # why the child can no longer be used
 
     def __init__(self, *, patched: bool = True, timeout: float = STALL_SECONDS) -> None:
@@ -98,19 +100,18 @@ class ShowdownProcess:
     def send_start(self, battles: Sequence[BattleStart]) -> None:
         """The first half of `start`."""
         payloads = [battle.payload() for battle in battles]
-        self._check_idle("start")
-        self._starting = [battle.id for battle in battles]
+        self._check_usable()
         self._running.update((battle.id, battle) for battle in battles)
-        self._send("start", battles=payloads)
+        self._send("start", [battle.id for battle in battles], battles=payloads)
 
     def send_choose(self, choices: Sequence[Choice]) -> None:
         """The first half of `choose`."""
-        self._check_idle("choose")
+        self._check_usable()
         self._choices.update((choice[0], choice) for choice in choices)
         self._send("choose", choices=choices)
 
     def receive(self) -> dict[int, BattleUpdate]:
-        """The updates that answer the last `send_start` or `send_choose`, by battle id."""
+        """The updates that answer the earliest open `send_start` or `send_choose`, by battle id."""
         known = self._entries
         updates = {row[0]: parse_update(row, known[row[0]]) for row in self._receive()}
         self._forget([u.id for u in updates.values() if u.ended or u.failure is not None])
@@ -132,6 +133,8 @@ class ShowdownProcess:
 
     def call(self, command: str, **fields: Any) -> Any:
         """Send any other command of the bridge and return its answer."""
+        if self._pending:
+            raise SimulatorError(f"cannot send {command}: receive the answer to {self._waiting}")
         self._send(command, **fields)
         return self._receive()
 
@@ -173,28 +176,28 @@ class ShowdownProcess:
         self._running = {}
         self._choices = {}
         self._entries = {}
-        self._starting = []
-        self._pending = None
+        self._pending = deque()
         self._ended = None
 
-    def _check_idle(self, command: str) -> None:
+    @property
+    def _waiting(self) -> str:
+        return self._pending[0][0]
+
+    def _check_usable(self) -> None:
         if self._ended is not None:
             raise WorkerError(f"the Showdown process cannot be used: {self._ended}", [])
-        if self._pending is not None:
-            raise SimulatorError(f"cannot send {command}: receive the answer to {self._pending}")
 
-    def _send(self, command: str, **fields: Any) -> None:
-        self._check_idle(command)
+    def _send(self, command: str, starting: Sequence[int] = (), **fields: Any) -> None:
+        self._check_usable()
         payload = orjson.dumps({"command": command, **fields})
-        self._pending = command
+        self._pending.append((command, list(starting)))
         self._guard(lambda: self._child.write(payload, self.timeout))
 
     def _receive(self) -> Any:
-        if self._pending is None or self._ended is not None:
+        if not self._pending or self._ended is not None:
             raise SimulatorError("nothing to receive: no command was sent")
         answer = orjson.loads(self._guard(lambda: self._child.read(self.timeout)))
-        self._pending = None
-        starting, self._starting = self._starting, []
+        _, starting = self._pending.popleft()
         if "error" in answer:
             self._forget(starting)  # a refused start has started none of its battles
             error = answer["error"]
@@ -215,7 +218,7 @@ class ShowdownProcess:
         more = len(names) - MAX_NAMED_BATTLES
         where = ", ".join(names[:MAX_NAMED_BATTLES]) + (f" and {more} more" if more > 0 else "")
         message = (
-            f"Showdown process {self.pid} {what} during {self._pending!r}; "
+            f"Showdown process {self.pid} {what} during {self._waiting!r}; "
             f"battles: {where or 'none'}"
         )
         running = list(self._running)
