@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nashmon.agents.pokeenv import PLAYERS
-from nashmon.agents.registry import SCRIPTED
+from nashmon.agents.registry import scripted_lines
 from nashmon.agents.specs import zoo
 
 _FORMS = (
@@ -17,9 +17,8 @@ _FORMS = (
 def agents() -> None:
     """List the agents and how to name your own."""
     table = Table("agent", "what it is")
-    for name, factory in SCRIPTED.items():
-        summary = (factory.__doc__ or "").strip().partition("\n")[0]
-        table.add_row(f"scripted:{name}", escape(summary))
+    for name, line in scripted_lines().items():
+        table.add_row(f"scripted:{name}", escape(line))
     for name in zoo():
         table.add_row(escape(f"zoo:{name}"), "a pretrained agent")
     for name in PLAYERS:
