@@ -6,7 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from nashmon.sim.tracker import Tracker
 
 HERE = Path(__file__).parent
 FORMAT = "gen1ou"
+_AHEAD = 3  # jobs given to Node at a time; few enough to fit into a pipe
 OBSERVATION = ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
 
 
@@ -67,11 +68,20 @@ class Oracle:
         )
 
     def play(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-        assert self._process.stdin and self._process.stdout
-        for job in jobs:
-            self._process.stdin.write(job.to_json() + "\n")
-            self._process.stdin.flush()
-            yield json.loads(self._process.stdout.readline())
+        """The battles in order; the next ones are played while the caller looks at one."""
+        assert self._process.stdout
+        waiting = iter(jobs)
+        asked = sum(self._ask(job) for job in islice(waiting, _AHEAD))
+        while asked:
+            played = self._process.stdout.readline()
+            asked += sum(self._ask(job) for job in islice(waiting, 1)) - 1
+            yield json.loads(played)
+
+    def _ask(self, job: Job) -> int:
+        assert self._process.stdin
+        self._process.stdin.write(job.to_json() + "\n")
+        self._process.stdin.flush()
+        return 1
 
     def close(self) -> None:
         assert self._process.stdin and self._process.stdout

@@ -170,7 +170,7 @@ class Gen1Battles:
             if self._pool
         ]
         waiting = int(step_rows(self._block, actions, self._taken))
-        return waiting + sum(other.result() for other in others)
+        return waiting + sum(int(other.result()) for other in others)
 
     def _start(self, rows: NDArray[np.int64]) -> None:
         self._block.waiting[rows] = 0

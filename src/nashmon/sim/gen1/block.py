@@ -48,9 +48,7 @@ def new_block(
         sides0 = sides1 = np.zeros((len(pools[0]), at.SIDE), np.int16)
         if pools[0] is not pools[1]:
             sides1 = np.zeros((len(pools[1]), at.SIDE), np.int16)
-    observed = arrays.observations()
-    nothing = np.zeros(0, np.int16), *[np.zeros(0, np.float32)] * 3
-    return Block(
+    made: list[Any] = [
         numbers,
         coefficients,
         np.zeros(1, np.uint64),
@@ -65,13 +63,13 @@ def new_block(
         np.zeros(count, np.uint8),
         *(arrays[name].view(np.uint8) for name in _TRUTHS),
         *(arrays[name] for name in _VALUES),
-        *(_flat(observed[name]) for name in _SEEN if numbers[SEEN]),
-        *(nothing if not numbers[SEEN] else ()),
-    )
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    return array.reshape(-1)
+    ]
+    if numbers[SEEN]:
+        observed = arrays.observations()
+        made += [observed[name].reshape(-1) for name in _SEEN]
+    else:
+        made += [np.zeros(0, np.int16), *[np.zeros(0, np.float32)] * 3]
+    return Block(*made)
 
 
 def own_arrays(block: Block) -> list[NDArray[Any]]:

@@ -17,10 +17,24 @@ from numba.extending import intrinsic
 
 from nashmon import core, observe
 
+# Modules beside this one that hold no kernel and no number that kernels use.
+PLAIN = (
+    "battles",
+    "block",
+    "determinise",
+    "hints",
+    "positions",
+    "protocol",
+    "rules",
+    "setup",
+    "views",
+)
+
 
 def _stamp() -> tuple[str, int]:
     here = Path(__file__).parent
-    files = sorted([*here.glob("*.py"), *Path(observe.__file__).parent.glob("*.py")])
+    own = [file for file in here.glob("*.py") if file.stem not in PLAIN]
+    files = sorted([*own, *Path(observe.__file__).parent.glob("*.py")])
     files.append(Path(core.__file__).parent / "data" / "dex_gen1.json.gz")
     files.append(here.parent / "seeds.py")
     digest = sha256(b"checked" if config.BOUNDSCHECK else b"")

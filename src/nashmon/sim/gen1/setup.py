@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,7 +36,11 @@ class Gen1Team:
 @lru_cache(maxsize=65536)
 def read_team(packed: str) -> Gen1Team:
     """Check and convert a packed team; what cannot fight in Gen 1 is refused by name."""
-    sets = Team.from_packed(packed).pokemon
+    return team_of(Team.from_packed(packed).pokemon)
+
+
+def team_of(sets: Sequence[PokemonSet]) -> Gen1Team:
+    """The same for the sets of a team."""
     if not 1 <= len(sets) <= at.TEAM:
         raise TeamError(f"a Gen 1 team has 1 to {at.TEAM} Pokémon, this one {len(sets)}")
     facts = np.zeros((at.TEAM, at.MON), np.int16)
