@@ -21,7 +21,15 @@ from nashmon.sim.make import make_battles
 # Lines that may stand between the turn and its first move without changing what the move does.
 _HARMLESS = {"", "t:", "turn", "upkeep", "-message", "-hint", "inactive", "debug"}
 # Power drawn by chance or by facts a state does not hold; abilities of the same kind.
-_UNPREDICTABLE = {"present", "magnitude", "frustration", "furycutter", "fling", "naturalgift", "falseswipe"}
+_UNPREDICTABLE = {
+    "present",
+    "magnitude",
+    "frustration",
+    "furycutter",
+    "fling",
+    "naturalgift",
+    "falseswipe",
+}
 _UNPREDICTABLE_ABILITIES = {"rivalry", "colorchange", "analytic", "stakeout", "protean", "libero"}
 _AFTER_MOVE = {
     "-status",

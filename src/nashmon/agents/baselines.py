@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nashmon.agents.doubles_agents import DamageScorer, PowerScorer
 from nashmon.agents.move_table import STATUS, Bools, Floats
 from nashmon.agents.scripted import ScriptedAgent, ScriptedMemory, joined, switch_scores
 from nashmon.agents.situation import MOVES, TEAM, Situation
@@ -45,6 +46,9 @@ class MaxBasePower(ScriptedAgent):
     name = "maxpower"
     line = "strongest move by power, accuracy, own type and effectiveness; never switches by itself"
 
+    game_types = ("singles", "doubles")
+    doubles = PowerScorer()
+
     def scores(self, s: Situation, memory: ScriptedMemory, slots: Slots, rng: Rng) -> Floats:
         """Power stands for damage; switches are random."""
         t, moves = s.table, s.active_moves
@@ -58,6 +62,9 @@ class MaxDamage(ScriptedAgent):
 
     name = "maxdamage"
     line = "move with the highest expected damage; after a faint the Pokémon that hits hardest"
+
+    game_types = ("singles", "doubles")
+    doubles = DamageScorer()
 
     def scores(self, s: Situation, memory: ScriptedMemory, slots: Slots, rng: Rng) -> Floats:
         """Expected damage; bench Pokémon by their best move."""

@@ -177,7 +177,7 @@ def critical_chance(dex: Dex, attacker: Combatant, defender: Combatant, move: Mo
     if dex.gen == 1:
         speed = dex.species[attacker.species].base_stats[5]
         high = move.crit_ratio > 1
-        return float(gen1.critical_chance(speed, high, attacker.has("focusenergy")))
+        return gen1.critical_chance(speed, high, attacker.has("focusenergy"))
     if defender.ability in _ALWAYS_CRIT_BLOCKERS:
         return 0.0
     if move.will_crit:
@@ -219,22 +219,23 @@ def _gen1_hit(a: Attack, critical: bool) -> tuple[int, int]:
     if critical:
         level = 2 * level & 255
     else:
-        attack = int(gen1.staged(attack, a.attacker.boosts[attack_at]))
+        attack = gen1.staged(attack, a.attacker.boosts[attack_at])
         if a.physical and a.attacker.status == "brn":
             attack = max(1, attack // 2)
-        defence = int(gen1.staged(defence, a.defender.boosts[defence_at]))
+        defence = gen1.staged(defence, a.defender.boosts[defence_at])
         if a.arena.reflect if a.physical else a.arena.light_screen:
             defence *= 2
-    factors = [a.dex.chart[a.type, kind] for kind in a.defender.types]
+    types = (*a.defender.types, "", "")[:2]
+    first, second = (a.dex.chart[a.type, kind] for kind in types)
     stab = a.type in a.attacker.types
     explodes = a.move.self_destruct is not None
-    top = gen1.top_damage(level, a.power, attack, defence, explodes, stab, factors)
-    return int(gen1.lowest(top)), int(top)
+    top = gen1.top_damage(level, a.power, attack, defence, explodes, stab, first, second)
+    return gen1.lowest(top), top
 
 
 def _stage(stat: int, stage: int, gen: int) -> int:
     if gen == 2:
-        return int(gen1.staged(stat, stage))
+        return gen1.staged(stat, stage)
     return stat * (2 + stage) // 2 if stage >= 0 else stat * 2 // (2 - stage)
 
 
@@ -369,6 +370,6 @@ def hit_chance(
 
 def _accuracy_stages(dex: Dex, accuracy: int, evasion: int) -> float:
     if dex.gen == 1:
-        return float(gen1.staged(100, accuracy) * gen1.staged(100, -evasion)) / 10000
+        return gen1.staged(100, accuracy) * gen1.staged(100, -evasion) / 10000
     stage = max(-6, min(6, accuracy - evasion))
     return (3 + stage) / 3 if stage >= 0 else 3 / (3 - stage)

@@ -13,6 +13,9 @@ from nashmon.agents.baselines import (
     MaxBasePower,
     MaxDamage,
 )
+from nashmon.agents.doubles_agents import DoublesHeuristics
+from nashmon.agents.game_ai import Gen1Boss, Kaizo
+from nashmon.agents.tactician import Tactician
 from nashmon.core.agent import Agent, RandomAgent
 from nashmon.core.errors import NashmonError
 
@@ -23,10 +26,14 @@ SCRIPTED: dict[str, Callable[[], Agent]] = {
     "maxpower": MaxBasePower,
     "maxdamage": MaxDamage,
     "gen1trainer": Gen1Trainer,
+    "gen1boss": Gen1Boss,
     "grunt": Grunt,
     "gymleader": GymLeader,
     "bugcatcher": BugCatcher,
     "switcher": BasicSwitcher,
+    "kaizo": Kaizo,
+    "tactician": Tactician,
+    "heuristics-doubles": DoublesHeuristics,
 }
 
 

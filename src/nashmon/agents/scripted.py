@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nashmon.agents.doubles import DoublesScorer, choose_doubles
 from nashmon.agents.move_table import Floats
 from nashmon.agents.situation import GIMMICK, MOVES, TEAM, Situation
 from nashmon.agents.situation_gen1 import shows_gen1, situation_from_gen1
@@ -15,6 +16,7 @@ from nashmon.agents.situation_states import situation_from_states
 from nashmon.core.agent import Decisions
 from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format, get_format
+from nashmon.core.state import UniversalState
 
 _TIE = 1e-6  # random part of a score: breaks ties, decides nothing else
 NEVER = -1e9
@@ -38,7 +40,8 @@ class ScriptedAgent(ABC):
 
     name: str
     line: str  # what it does, for lists of agents
-    game_types = ("singles",)
+    game_types: tuple[str, ...] = ("singles",)
+    doubles: DoublesScorer | None = None  # how it plays doubles, if it does
 
     def start(self, num_slots: int) -> ScriptedMemory:
         """Memory for that many battles."""
@@ -58,7 +61,19 @@ class ScriptedAgent(ABC):
         self, decisions: Decisions, memory: ScriptedMemory, rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """The best legal action."""
-        s = self._situation(decisions, memory)
+        states = None
+        if memory.rules is None:
+            states = decisions.states()
+            memory.rules = get_format(states[0].format)
+            if memory.rules.game_type not in self.game_types:
+                raise UnsupportedError(
+                    f"{self.name} plays {' and '.join(self.game_types)}; "
+                    f"{memory.rules.id} is {memory.rules.game_type}"
+                )
+        if memory.rules.game_type == "doubles":
+            assert self.doubles is not None
+            return choose_doubles(states or decisions.states(), decisions.masks, self.doubles, rng)
+        s = self._situation(decisions, memory.rules, states)
         scores = self.scores(s, memory, decisions.slots, rng)
         actions = self._choose(s, scores, rng)
         self.remember(s, actions, memory, decisions)
@@ -74,17 +89,12 @@ class ScriptedAgent(ABC):
         """(B, 6): how good each Pokémon is as the lead at team preview."""
         return rng.random((s.size, TEAM))
 
-    def _situation(self, decisions: Decisions, memory: ScriptedMemory) -> Situation:
-        states = None
-        if memory.rules is None:
-            states = decisions.states()
-            memory.rules = get_format(states[0].format)
-            if memory.rules.game_type != "singles":
-                raise UnsupportedError(
-                    f"{self.name} plays singles; {memory.rules.id} is {memory.rules.game_type}"
-                )
-        if memory.rules.mod == "gen1" and shows_gen1(decisions.observations):
-            return situation_from_gen1(decisions.observations, decisions.masks, memory.rules.id)
+    @staticmethod
+    def _situation(
+        decisions: Decisions, rules: Format, states: list[UniversalState] | None
+    ) -> Situation:
+        if rules.mod == "gen1" and shows_gen1(decisions.observations):
+            return situation_from_gen1(decisions.observations, decisions.masks, rules.id)
         return situation_from_states(states or decisions.states(), decisions.masks)
 
     def _choose(self, s: Situation, scores: Floats, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -57,6 +57,7 @@ class Situation:
     accuracy: Floats  # (B, 6, 4)
     effect: Floats  # (B, 6, 4) type effectiveness
     stab: Bools  # (B, 4) the active's move is of its own type
+    shares_type: Bools  # (B, 4) … of a type of the active foe
     foe_high: Floats  # (B, 6, 4) the active foe's moves on each own Pokémon
     foe_hit: Floats
     foe_accuracy: Floats
@@ -98,7 +99,9 @@ _SHAPES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys((["own_status_turns", "foe_status_turns", "own_speed", "lead"]), (6,)),
     **dict.fromkeys(["own_moves", "low", "high", "hit", "accuracy", "effect"], (6, 4)),
     **dict.fromkeys(["foe_high", "foe_hit", "foe_accuracy"], (6, 4)),
-    **dict.fromkeys(["foe_moves", "foe_chance", "works", "stab", "gimmick_gain"], (4,)),
+    **dict.fromkeys(
+        ["foe_moves", "foe_chance", "works", "stab", "shares_type", "gimmick_gain"], (4,)
+    ),
     **dict.fromkeys(["own_boosts", "foe_boosts"], (7,)),
 }
 _DTYPES: dict[str, Any] = {"Ints": np.int64, "Floats": np.float64, "Bools": np.bool_}

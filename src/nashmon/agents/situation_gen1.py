@@ -15,13 +15,8 @@ from numpy.typing import NDArray
 
 from nashmon.agents import damage_gen1 as gen1
 from nashmon.agents.move_table import (
-    BRN,
-    HALF,
-    LEVEL,
-    OHKO,
     PAR,
     PHYSICAL,
-    PSYWAVE,
     STATUS,
     STATUS_CODE,
     Bools,
@@ -40,6 +35,7 @@ from nashmon.observe.vocab import vocabularies
 Observations = Mapping[str, NDArray[Any]]
 _FORMAT = "gen1ou"  # all standard Gen 1 formats share its columns
 _SCALE = 1024  # of stats in the observation
+_STAGES = np.array(gen1.STAGES)
 _LEVEL_SCALE, _BASE_SCALE, _BOOST_SCALE, _TURN_SCALE = 128, 256, 8, 16
 
 
@@ -136,21 +132,24 @@ class _Reader:
         self._level = self._whole("level", _LEVEL_SCALE)
         self._base_speed = self._whole("base_spe", _BASE_SCALE)
         self._present = self._numbers[..., at.numbers["present"]] > 0
+        fainted = self._numbers[..., at.numbers["fainted"]] > 0
+        self._hp = np.where(fainted, 0.0, self._numbers[..., at.numbers["hp_fraction"]])
         self._stats, self._max_hp = self._all_stats()
 
     def _whole(self, name: str, scale: int) -> Ints:
         column = self._numbers[..., self._at.numbers[name]]
         return np.rint(column * scale).astype(np.int64)
 
-    def _all_stats(self) -> tuple[dict[str, Ints], Ints]:
+    def _all_stats(self) -> tuple[Ints, Ints]:
         level, at = self._level, self._at
         transformed = np.zeros(level.shape, bool)
         transformed[:, [0, TEAM]] = self._active[..., at.active["transformed"]] > 0
         known = (self._numbers[..., at.numbers["known"]] > 0) & ~transformed
-        stats = {}
-        for name in ("atk", "def", "spa", "spe"):
-            usual = (2 * self._whole(f"base_{name}", _BASE_SCALE) + 93) * level // 100 + 5
-            stats[name] = np.where(known, self._whole(f"stat_{name}", _SCALE), usual)
+        first, base = at.numbers["stat_atk"], at.numbers["base_atk"]
+        exact = np.rint(self._numbers[..., first : first + 4] * _SCALE).astype(np.int64)
+        bases = np.rint(self._numbers[..., base : base + 4] * _BASE_SCALE).astype(np.int64)
+        usual = (2 * bases + 93) * level[..., None] // 100 + 5
+        stats = np.where(known[..., None], exact, usual)
         base_hp = at.base_hp[self._ids[..., at.ids["base_species"]]]
         usual_hp = (2 * base_hp + 93) * level // 100 + level + 10
         own = self._numbers[..., at.numbers["known"]] > 0
@@ -168,8 +167,7 @@ class _Reader:
                 field[:, at.field[f"{name}_team_size"]] - field[:, at.field[f"{name}_num_fainted"]]
             )
             setattr(s, f"{name}_left", np.rint(size * 8).astype(np.int64))
-        fainted = self._numbers[..., at.numbers["fainted"]] > 0
-        hp = np.where(fainted, 0.0, self._numbers[..., at.numbers["hp_fraction"]])
+        hp = self._hp
         most = np.where(self._present, self._max_hp, 0).astype(np.float64)
         turns = np.rint(self._numbers[..., at.numbers["status_turns"]] * _TURN_SCALE)
         s.own_hp, s.foe_hp = hp[:, :TEAM], hp[:, TEAM:]
@@ -211,9 +209,9 @@ class _Reader:
 
     def speeds(self, s: Situation) -> None:
         """Speeds, and how types stand against each other."""
-        speed = self._stats["spe"].copy()
-        for place, side in ((0, 0), (TEAM, 1)):
-            speed[:, place] = gen1.staged(speed[:, place], self._boosts[:, side, 4])
+        speed = self._stats[..., 3].copy()
+        places, stages = [0, TEAM], _STAGES[self._boosts[..., 4] + 6]
+        speed[:, places] = np.clip(speed[:, places] * stages // 100, 1, 999)
         slowed = np.maximum(1, speed // 4)
         speed = np.where(self._status == PAR, slowed, np.maximum(speed, 1))
         alive = s.own_hp > 0
@@ -239,106 +237,34 @@ class _Reader:
 
     def attacks(self, s: Situation) -> None:
         """Damage both ways between the active foe and every own Pokémon."""
-        size = s.size
-        shape = (size, TEAM, MOVES)
-        own = np.broadcast_to(np.arange(TEAM)[:, None], shape)
-        foe = np.broadcast_to(np.array(TEAM), shape)
-        alive = np.broadcast_to((s.own_hp > 0)[:, :, None], shape)
-        usable = alive & (s.own_moves > 0)
-        kinds = self.table.type[s.active_moves]
+        kinds, alive = self.table.type[s.active_moves], s.own_hp[:, :1] > 0
         same = (self._types[:, 0, None, :] == kinds[:, :, None]).any(axis=2)
-        s.stab = same & usable[:, 0]
-        made = self._strikes(s.own_moves, own, foe)
-        s.low, s.high, s.hit, s.accuracy, s.effect = (np.where(usable, x, 0.0) for x in made)
-        theirs = np.broadcast_to(s.foe_moves[:, None, :], shape)
-        made = self._strikes(theirs, foe, own)
-        usable = alive & (theirs > 0)
-        s.foe_high, s.foe_hit, s.foe_accuracy = (np.where(usable, made[k], 0.0) for k in (1, 2, 3))
-
-    def _strikes(self, moves: Ints, users: Ints, targets: Ints) -> tuple[Floats, ...]:
-        """Low, high and mean damage, accuracy and effectiveness; places are 0–11."""
-        t, rows = self.table, np.arange(len(moves))[:, None, None]
-        physical = t.category[moves] == PHYSICAL
-        kind = t.type[moves]
-        chart = self._at.chart
-        defenders = self._types[rows, targets]
-        factors = [chart[kind, defenders[..., 0]], chart[kind, defenders[..., 1]]]
-        effect = factors[0] * factors[1]
-        stab = (self._types[rows, users] == kind[..., None]).any(axis=-1)
-        level, power = self._level[rows, users], t.power[moves].astype(np.int64)
-        raw_attack, raw_defence, attack, defence = self._battle_stats(
-            rows, physical, users, targets
+        s.stab = same & alive & (kinds > 0)
+        same = (self._types[:, TEAM, None, :] == kinds[:, :, None]).any(axis=2)
+        s.shares_type = same & alive & (kinds > 0)
+        ours, theirs = (
+            self._strikes(s.own_moves, False),
+            self._strikes(np.repeat(s.foe_moves[:, None, :], TEAM, axis=1), True),
         )
-        explodes = t.explodes[moves]
-        top = gen1.top_damage(level, power, attack, defence, explodes, stab, factors)
-        critical = gen1.top_damage(
-            2 * level & 255, power, raw_attack, raw_defence, explodes, stab, factors
-        )
-        on_field = (users == 0) | (users == TEAM)
-        focus = self._active[..., self._at.active["volatile_focusenergy"]] > 0
-        focused = on_field & focus[rows, (users >= TEAM).astype(np.int64)]
-        chance = gen1.critical_chance(self._base_speed[rows, users], t.sharp[moves], focused)
-        formula = (t.category[moves] != STATUS) & (power > 0) & (effect > 0)
-        low, bottom = gen1.lowest(top), gen1.lowest(critical)
-        mean = (1 - chance) * (low + top) / 2 + chance * (bottom + critical) / 2
-        damage = [low * t.fewest[moves], top * t.most[moves], mean * t.hits[moves]]
-        fixed = self._fixed(moves, rows, users, targets, effect)
-        uses_fixed = t.fixed[moves] != 0
-        max_hp = self._max_hp[rows, targets]
-        out = [
-            np.where(uses_fixed, done, np.where(formula, value, 0.0)) / max_hp
-            for done, value in zip(fixed, damage, strict=True)
-        ]
-        return (*out, self._accuracy(moves, rows, users, targets), effect)
+        s.low, s.high, s.hit, s.accuracy, s.effect = ours
+        s.foe_high, s.foe_hit, s.foe_accuracy = theirs[1:4]
 
-    def _battle_stats(
-        self, rows: Ints, physical: Bools, users: Ints, targets: Ints
-    ) -> tuple[Ints, Ints, Ints, Ints]:
-        """Raw attack and defence, then both after stages, burn and screens."""
-        stats = self._stats
-        raw_attack = np.where(physical, stats["atk"][rows, users], stats["spa"][rows, users])
-        raw_defence = np.where(physical, stats["def"][rows, targets], stats["spa"][rows, targets])
-        up = np.where(physical, self._stage(rows, users, 0), self._stage(rows, users, 2))
-        down = np.where(physical, self._stage(rows, targets, 1), self._stage(rows, targets, 3))
-        attack, defence = gen1.staged(raw_attack, up), gen1.staged(raw_defence, down)
-        burnt = physical & (self._status[rows, users] == BRN)
-        attack = np.where(burnt, np.maximum(1, attack // 2), attack)
+    def _strikes(self, moves: Ints, foe_attacks: bool) -> Floats:
+        """(5, B, 6, 4): low, high and mean damage, accuracy, effectiveness."""
+        at = self._at
+        out = np.zeros((5, *moves.shape))
         screens = np.stack([self._screens(0), self._screens(1)], axis=1)
-        side = (targets >= TEAM).astype(np.int64)
-        on_field = (targets == 0) | (targets == TEAM)
-        shielded = on_field & screens[rows, side, np.where(physical, 0, 1)]
-        return raw_attack, raw_defence, attack, np.where(shielded, 2 * defence, defence)
-
-    def _stage(self, rows: Ints, places: Ints, stat: int) -> Ints:
-        on_field = (places == 0) | (places == TEAM)
-        stage: Ints = self._boosts[rows, (places >= TEAM).astype(np.int64), stat]
-        return np.where(on_field, stage, 0)
-
-    def _fixed(
-        self, moves: Ints, rows: Ints, users: Ints, targets: Ints, effect: Floats
-    ) -> list[Floats]:
-        t = self.table
-        kind, level = t.fixed[moves], self._level[rows, users]
-        max_hp = self._max_hp[rows, targets]
-        hp = self._numbers[..., self._at.numbers["hp_fraction"]][rows, targets]
-        half = np.maximum(1, np.maximum(1, np.rint(hp * max_hp)).astype(np.int64) // 2)
-        speed = self._stats["spe"]
-        ohko = np.where((speed[rows, users] >= speed[rows, targets]) & (effect > 0), max_hp, 0)
-        amount = np.select(
-            [kind == LEVEL, kind == HALF, kind == OHKO, kind > 0], [level, half, ohko, kind], 0
+        focused = self._active[..., at.active["volatile_focusenergy"]] > 0
+        gen1.strikes(
+            np.ascontiguousarray(moves),
+            foe_attacks,
+            (_facts(), self.table.accuracy, at.chart),
+            (self._stats, self._level, self._types, self._status),
+            (self._hp, self._max_hp, self._base_speed),
+            (self._boosts, screens, focused),
+            out,
         )
-        amount = np.where((effect == 0) & ~t.ignores_types[moves], 0, amount).astype(np.float64)
-        top = level * 3 // 2
-        waves = (kind == PSYWAVE) & (effect > 0)
-        return [np.where(waves, value, amount) for value in (np.ones_like(top), top, (1 + top) / 2)]
-
-    def _accuracy(self, moves: Ints, rows: Ints, users: Ints, targets: Ints) -> Floats:
-        t = self.table
-        base = t.accuracy[moves]
-        aim, dodge = self._stage(rows, users, 5), self._stage(rows, targets, 6)
-        stages = gen1.staged(100, aim) * gen1.staged(100, -dodge) / 10000
-        scaled = base * np.where(t.fixed[moves] == OHKO, 1.0, stages)
-        return np.where(_never_miss()[moves], 1.0, np.minimum(255, np.floor(scaled * 255)) / 256)
+        return out
 
     def kept_away(self, s: Situation) -> Bools:
         """(B, 4): types keep the effect of a status move from the foe."""
@@ -354,6 +280,23 @@ class _Reader:
 
 
 @lru_cache(maxsize=1)
-def _never_miss() -> Bools:
-    dex, words = move_table("gen1").dex, vocabularies("gen1")["moves"].words
-    return np.array([w not in dex.moves or dex.moves[w].accuracy is None for w in words])
+def _facts() -> Ints:
+    """The kernel's table of moves."""
+    t, words = move_table("gen1"), vocabularies("gen1")["moves"].words
+    moves = [t.dex.moves.get(word) for word in words]
+    sure = [move is None or move.accuracy is None for move in moves]
+    formula = (t.category != STATUS) & (t.power > 0)
+    columns = {
+        gen1.TYPE: t.type,
+        gen1.POWER: t.power,
+        gen1.PHYSICAL: t.category == PHYSICAL,
+        gen1.FORMULA: formula,
+        gen1.FIXED: t.fixed,
+        gen1.FEWEST: t.fewest,
+        gen1.MOST: t.most,
+        gen1.SHARP: t.sharp,
+        gen1.EXPLODES: t.explodes,
+        gen1.IGNORES_TYPES: t.ignores_types,
+        gen1.SURE: np.array(sure),
+    }
+    return np.stack([columns[k].astype(np.int64) for k in range(len(columns))], axis=1)

@@ -146,6 +146,7 @@ class _Filler:
             s.effect[row, k, j] = dex.type_effectiveness(move.type, target.types)
             if k == 0:
                 s.stab[row, j] = move.type in user.types
+                s.shares_type[row, j] = move.type in target.types
 
     def _foe_attacks(self, k: int, user: Combatant, target: Combatant, field: Arena) -> None:
         s, row, dex = self._s, self._row, self._dex
@@ -244,7 +245,7 @@ def _keeps_away(dex: Dex, user: Combatant, target: Combatant, move: Move, field:
 def _speed(pokemon: Combatant, state: UniversalState, side: UniversalSide) -> float:
     speed, stage = pokemon.stats[4], pokemon.boosts[4]
     if state.gen <= 2:
-        speed = int(staged(speed, stage))
+        speed = staged(speed, stage)
     else:
         speed = speed * (2 + stage) // 2 if stage >= 0 else speed * 2 // (2 - stage)
     if pokemon.status == "par" and pokemon.ability != "quickfeet":
