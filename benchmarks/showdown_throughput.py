@@ -28,6 +28,7 @@ from nashmon.sim.local_server import LocalServer
 from nashmon.sim.make import Engine, choose_engine, default_teams, make_battles
 from nashmon.sim.showdown import lane
 
+WARM_SECONDS = 3.0  # for both: connections, first battles, compiled code
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
 
 
@@ -50,7 +51,8 @@ def measure_ours(
     try:
         rng = np.random.default_rng(seed)
         step = battles.reset(seed)
-        for _ in range(5):
+        start = time.perf_counter()
+        while time.perf_counter() - start < WARM_SECONDS:
             step, _ = random_step(battles, step, rng)
         total, start = 0, time.perf_counter()
         while time.perf_counter() - start < seconds:
@@ -101,7 +103,7 @@ def poke_env_worker(
             for seat in (0, 1)
         ]
         task = asyncio.create_task(players[0].battle_against(players[1], n_battles=10**6))
-        await asyncio.sleep(3.0)  # connections, first battles, warm code
+        await asyncio.sleep(WARM_SECONDS)
         start, before = time.perf_counter(), len(answered)
         await asyncio.sleep(seconds)
         rate = (len(answered) - before) / (time.perf_counter() - start)

@@ -25,7 +25,7 @@ from nashmon.sim.tracker import Tracker
 log = logging.getLogger(__name__)
 
 NAMES = ("Red", "Blue")
-PARTS = 4  # of a step; more of them overlap better and cost more messages
+PARTS = 2  # of a step; more of them overlap better and cost more messages
 _OUTCOME = {0: P1_WIN, 1: P2_WIN, None: DRAW}
 
 

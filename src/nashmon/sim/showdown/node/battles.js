@@ -21,7 +21,8 @@ class Match {
     this.requests = ['null', 'null']; // JSON text
     this.errors = [null, null];
     this.muted = false; // while choices are only tried
-    this.entries = [[], []]; // JSON text of each seat's Pokémon as last sent
+    this.entries = [[], []]; // each seat's Pokémon as last sent …
+    this.texts = [[], []]; // … and their JSON text
     this.receive = this.receive.bind(this);
   }
 
@@ -41,14 +42,22 @@ class Match {
 
   requestText(seat, request) {
     const before = this.entries[seat];
-    const texts = request.side.pokemon.map(entry => JSON.stringify(entry));
-    this.entries[seat] = texts;
-    const pokemon = texts.map(text => {
-      const place = before.indexOf(text);
-      return place < 0 ? text : place;
-    });
+    const textsBefore = this.texts[seat];
+    const entries = request.side.pokemon;
+    const texts = [];
+    let pokemon = '';
+    for (let i = 0; i < entries.length; i++) {
+      // The patched simulator repeats the object itself while it stays true.
+      let place = entries[i] === before[i] ? i : before.indexOf(entries[i]);
+      const text = place < 0 ? JSON.stringify(entries[i]) : textsBefore[place];
+      if (place < 0) place = textsBefore.indexOf(text);
+      texts.push(text);
+      pokemon += `${i ? ',' : ''}${place < 0 ? text : place}`;
+    }
+    this.entries[seat] = entries;
+    this.texts[seat] = texts;
     const rest = JSON.stringify({...request, side: {name: request.side.name, id: request.side.id}});
-    return `[${rest},[${pokemon.join()}]]`;
+    return `[${rest},[${pokemon}]]`;
   }
 
   receive(type, data) {

@@ -7,7 +7,9 @@
  *   1. an event first learns, from one table look-up per effect, which of its names can have a
  *      handler at all; the simulator's own search then runs only for those;
  *   2. an event without handlers is answered without running, for one effect as for all;
- *   3. a move is copied by a constructor generated once for it.
+ *   3. a move is copied by a constructor generated once for it, and not at all where the end of a
+ *      turn only looks at it;
+ *   4. what a request says of a Pokémon is the same object as in the request before until it changes.
  * The tables only ever rule handlers out, so a battle's log and requests stay the same byte for byte;
  * tests compare them with the unpatched simulator.
  */
@@ -31,10 +33,47 @@ const PLAIN = new Set(['BeforeTurn', 'Update', 'Weather', 'WeatherChange', 'Terr
 const SEARCHED = ['getStatus', 'getAbility', 'getItem', 'allies', 'alliesAndSelf', 'foes', 'activeTeam',
   'getWeather', 'getTerrain'];
 
+// What is remembered on a Pokémon.  One property only: with two more than its own, V8 gives up on a
+// fixed layout of the object and everything slows down.
+const MEMORY = Symbol('memory');
+const MAX_TABLES = 512;
+const NOT_KNOWN = -1;
+
+// True from the event "DisableMove" to the next event of the same end of turn.  Meanwhile Showdown
+// asks each move whether it disables itself, and copies it only for that.
+let onlyLooking = false;
+
+/** What a Pokémon's lasting effects answer, and what the last request said of it. */
+class Memory {
+  constructor() {
+    this.ability = this.item = this.status = this.species = null;
+    this.bits = null; // per table; NOT_KNOWN until asked
+    this.said = null;
+  }
+
+  static of(pokemon) {
+    return pokemon[MEMORY] ?? (pokemon[MEMORY] = new Memory());
+  }
+
+  isFresh(pokemon) {
+    return this.ability === pokemon.ability && this.item === pokemon.item &&
+      this.status === pokemon.status && this.species === pokemon.baseSpecies;
+  }
+
+  refresh({ability, item, status, baseSpecies}) {
+    this.ability = ability;
+    this.item = item;
+    this.status = status;
+    this.species = baseSpecies;
+    this.bits = new Int8Array(MAX_TABLES).fill(NOT_KNOWN);
+  }
+}
+
 /** Under which names effects can answer one event, for one set of game data. */
 class EventTable {
-  constructor(dex, name) {
+  constructor(dex, name, index) {
     this.dex = dex;
+    this.index = index;
     this.prefixed = !PLAIN.has(name);
     this.isSwitchIn = name === 'SwitchIn';
     this.on = `on${name}`;
@@ -90,10 +129,19 @@ class EventTable {
     return bits;
   }
 
-  pokemon(pokemon) {
+  /** Bits of what seldom changes: ability, species, status and item. */
+  lasting(pokemon) {
     let bits = this.ability(pokemon.ability) | this.other(pokemon.baseSpecies);
     if (pokemon.status) bits |= this.condition(pokemon.status);
     if (pokemon.item) bits |= this.item(pokemon.item);
+    return bits;
+  }
+
+  pokemon(pokemon) {
+    const memory = Memory.of(pokemon);
+    if (!memory.isFresh(pokemon)) memory.refresh(pokemon);
+    let bits = this.index < MAX_TABLES ? memory.bits[this.index] : this.lasting(pokemon);
+    if (bits === NOT_KNOWN) bits = memory.bits[this.index] = this.lasting(pokemon);
     for (const id in pokemon.volatiles) bits |= this.condition(id);
     for (const id in pokemon.side.slotConditions[pokemon.position]) bits |= this.condition(id);
     return bits;
@@ -115,6 +163,8 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
   const tablesByDex = new WeakMap();
   const ordinary = Symbol('ordinary rules');
   const tables = Symbol('event tables');
+  const stockEndTurn = Battle.prototype.endTurn;
+  let endingTurn = false;
   let found = null; // handlers that runEvent has found for the search it is about to repeat
 
   /** Two players, and nothing the tables rely on replaced by a mod or format. */
@@ -134,7 +184,7 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
       battle[tables] = byName;
     }
     let table = byName.get(name);
-    if (table === undefined) byName.set(name, table = new EventTable(battle.dex, name));
+    if (table === undefined) byName.set(name, table = new EventTable(battle.dex, name, byName.size));
     return table;
   }
 
@@ -206,7 +256,7 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
     return find(this, target, name, source);
   };
 
-  Battle.prototype.runEvent = function (name, target, source, sourceEffect, relayVar, onEffect, fastExit) {
+  function run(name, target, source, sourceEffect, relayVar, onEffect, fastExit) {
     if (this[ordinary] === undefined) this[ordinary] = isOrdinary(this);
     if (this[ordinary] && this.eventDepth < MAX_DEPTH) {
       found = find(this, target || this, name, source instanceof Pokemon ? source : null);
@@ -220,6 +270,22 @@ function patchEvents({Battle}, {Pokemon}, {Side}) {
       }
     }
     return stockRun.call(this, name, target, source, sourceEffect, relayVar, onEffect, fastExit);
+  }
+
+  Battle.prototype.runEvent = function (name, target, source, sourceEffect, relayVar, onEffect, fastExit) {
+    onlyLooking = false;
+    const result = run.call(this, name, target, source, sourceEffect, relayVar, onEffect, fastExit);
+    onlyLooking = endingTurn && name === 'DisableMove';
+    return result;
+  };
+
+  Battle.prototype.endTurn = function () {
+    endingTurn = true;
+    try {
+      return stockEndTurn.call(this);
+    } finally {
+      endingTurn = onlyLooking = false;
+    }
   };
 
   Battle.prototype.singleEvent = function (name, effect, state, target, source, sourceEffect, relayVar, callback) {
@@ -274,9 +340,52 @@ function patchMoves({ModdedDex}) {
     const original = this.moves.get(move);
     // Only the shared, frozen moves of the dex can never change after their first copy.
     if (!Object.isFrozen(original)) return stock.call(this, original);
+    if (onlyLooking && original.onDisableMove === undefined) return original;
     let constructor = constructors.get(original);
     if (constructor === undefined) constructors.set(original, constructor = copyConstructor(original));
     return constructor === null ? stock.call(this, original) : new constructor();
+  };
+}
+
+const VARYING = new Set(['hiddenpower', 'frustration', 'return']); // requests add a power or type to these
+
+function sameMoves(slots, ids) {
+  if (slots.length !== ids.length) return false;
+  for (let i = 0; i < ids.length; i++) if (slots[i].id !== ids[i]) return false;
+  return true;
+}
+
+function sameStats(stats, said) {
+  return stats.atk === said.atk && stats.def === said.def && stats.spa === said.spa &&
+    stats.spd === said.spd && stats.spe === said.spe;
+}
+
+function patchRequests({Pokemon}) {
+  const stock = Pokemon.prototype.getSwitchRequestData;
+
+  /** Whether the stock method would make an entry equal to `said` now. */
+  function stillTrue(pokemon, said) {
+    const {battle, side} = pokemon;
+    return said.condition === pokemon.getHealth().secret &&
+      said.active === pokemon.position < side.active.length &&
+      said.details === pokemon.details && said.ident === pokemon.fullname &&
+      said.item === pokemon.item && said.baseAbility === pokemon.baseAbility && said.pokeball === pokemon.pokeball &&
+      (battle.gen <= 6 || said.ability === pokemon.ability) &&
+      (battle.gen < 9 || (
+        said.commanding === (!!pokemon.volatiles['commanding'] && !pokemon.fainted) &&
+        said.reviving === (pokemon.isActive && !!side.slotConditions[pokemon.position]['revivalblessing']))) &&
+      (said.teraType === undefined || (
+        said.teraType === pokemon.teraType && said.terastallized === (pokemon.terastallized || ''))) &&
+      sameStats(pokemon.baseStoredStats, said.stats) && sameMoves(pokemon.moveSlots, said.moves);
+  }
+
+  Pokemon.prototype.getSwitchRequestData = function (forAlly) {
+    if (forAlly) return stock.call(this, forAlly);
+    const memory = Memory.of(this);
+    if (memory.said !== null && stillTrue(this, memory.said)) return memory.said;
+    const entry = stock.call(this);
+    memory.said = this.moveSlots.some(slot => VARYING.has(slot.id)) ? null : entry;
+    return entry;
   };
 }
 
@@ -285,6 +394,7 @@ function apply(packagePath) {
   const part = name => require(path.join(packagePath, 'dist', 'sim', name));
   patchEvents(part('battle'), part('pokemon'), part('side'));
   patchMoves(part('dex'));
+  patchRequests(part('pokemon'));
 }
 
 module.exports = {apply};
