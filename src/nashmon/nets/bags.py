@@ -10,25 +10,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import njit
 from torch import Tensor
 from torch.nn import functional as F
 
-PARTS = 2  # independent sums, added at the end: the result does not depend on the threads
 
-
-@njit(nogil=True, cache=True, parallel=True)  # type: ignore[untyped-decorator]
+# One thread: Numba's own thread pool would change how torch's threads add up, once it is loaded.
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _scatter(bags: Any, grad: Any, size: int) -> Any:  # pragma: no cover - compiled
-    """Gradient (PARTS, size, width) of a table whose rows `bags` (N, k) were summed."""
+    """Gradient (size, width) of a table whose rows `bags` (N, k) were summed."""
     width = grad.shape[1]
-    out = np.zeros((PARTS, size, width), np.float32)
-    step = (len(bags) + PARTS - 1) // PARTS
-    for part in prange(PARTS):
-        for n in range(part * step, min(len(bags), (part + 1) * step)):
-            for k in range(bags.shape[1]):
-                row = bags[n, k]
-                for i in range(width):
-                    out[part, row, i] += grad[n, i]
+    out = np.zeros((size, width), np.float32)
+    for n in range(len(bags)):
+        for k in range(bags.shape[1]):
+            row = bags[n, k]
+            for i in range(width):
+                out[row, i] += grad[n, i]
     return out
 
 
@@ -42,8 +39,8 @@ class _Bag(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
         (bags,) = ctx.saved_tensors
-        parts = _scatter(bags.numpy(), grads[0].contiguous().numpy(), ctx.size)
-        return None, torch.from_numpy(parts.sum(axis=0))
+        total = _scatter(bags.numpy(), grads[0].contiguous().numpy(), ctx.size)
+        return None, torch.from_numpy(total)
 
 
 def sum_rows(bags: Tensor, table: Tensor) -> Tensor:

@@ -146,9 +146,16 @@ class ActorCollector:
 
     def _order(self) -> None:
         order = Order(self._started % len(self._slots), self._version, self.pool.state_dict())
-        for link in self._links:
-            link.send(order)
+        for actor, link in enumerate(self._links):
+            try:
+                link.send(order)
+            except ConnectionError as error:
+                raise self._death(actor) from error
         self._started += 1
+
+    def _death(self, actor: int) -> ActorError:
+        code = getattr(self._workers[actor], "exitcode", None)
+        return ActorError(f"actor {actor} died (exit code {code}); the run can be resumed")
 
     def collect(self) -> tuple[Batch, RolloutReport, Extra]:
         """Wait for the next roll-out of every actor."""
@@ -171,10 +178,7 @@ class ActorCollector:
                     raise EOFError
             answer: Done = link.recv()
         except (EOFError, ConnectionError) as error:
-            code = getattr(self._workers[actor], "exitcode", None)
-            raise ActorError(
-                f"actor {actor} died (exit code {code}); the run can be resumed"
-            ) from error
+            raise self._death(actor) from error
         if answer.failure:
             raise ActorError(f"actor {actor} failed: {answer.failure}")
         return answer

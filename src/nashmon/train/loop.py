@@ -32,7 +32,7 @@ class Loop:
         self.trainer = Trainer(config, run.path)
         self.evaluator = Evaluator(config)
         self._stopped = False
-        self._best = -1.0
+        self._saved = -1  # update of the last save
 
     def resume(self, name: str = "last") -> None:
         """Continue from a checkpoint of the run; later lines of its logs are dropped."""
@@ -41,6 +41,7 @@ class Loop:
             known = sorted(p.name for p in path.parent.glob("*")) if path.parent.exists() else []
             raise RunError(f"{path} does not exist; checkpoints: {', '.join(known) or 'none'}")
         self.trainer.load(path)
+        self._saved = self.trainer.updates
         for log in (METRICS, EVALUATIONS):
             self.run_directory.rewind(log, self.trainer.updates)
 
@@ -82,8 +83,13 @@ class Loop:
                 yield from self._final(logger)
         finally:
             logger.close()
-            self.evaluator.close()
-            trainer.close()
+            self.close()
+
+    def close(self) -> None:
+        """Stop everything that runs beside the loop and let others use the directory."""
+        self.evaluator.close()
+        self.trainer.close()
+        self.run_directory.close()
 
     def _log(self, logger: Logger, progress: Progress) -> None:
         totals: dict[str, float] = {
@@ -99,6 +105,9 @@ class Loop:
 
     def _save(self) -> None:
         trainer, every = self.trainer, self.config.checkpoints.keep_every
+        if trainer.updates == self._saved:
+            return
+        self._saved = trainer.updates
         trainer.save(self.run_directory.checkpoint("last"))
         if every and trainer.updates % every == 0:
             trainer.save_policy(self.run_directory.checkpoint(f"update_{trainer.updates:06d}"))

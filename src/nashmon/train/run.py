@@ -71,6 +71,7 @@ class RunDirectory:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            self.close()
             raise RunError(f"another process is training in {self.path}") from error
 
     def close(self) -> None:
