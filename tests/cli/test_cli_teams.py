@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from nashmon.cli.main import app
 from nashmon.core.errors import NashmonError
+from nashmon.core.home import HOME_VARIABLE
+from nashmon.sim.showdown.install import showdown_path
 from nashmon.teams import read_teams
 from nashmon.teams.pool import load_teams
 
@@ -15,7 +17,11 @@ RUNNER = CliRunner()
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NASHMON_CACHE", str(tmp_path / "cache"))
+    installed = showdown_path()
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / installed.name).symlink_to(installed)
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
     monkeypatch.setenv("COLUMNS", "200")
 
 

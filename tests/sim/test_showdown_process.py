@@ -18,8 +18,9 @@ import pytest
 from showdown_play import Table, battle, play
 
 from nashmon.core.errors import SetupError, SimulatorError, TeamError, UnknownFormatError
+from nashmon.core.home import HOME_VARIABLE
 from nashmon.sim.showdown import tools
-from nashmon.sim.showdown.install import HOME_VARIABLE, NODE_DIR, find_showdown
+from nashmon.sim.showdown.install import NODE_DIR, find_showdown
 from nashmon.sim.showdown.messages import (
     INVALID,
     UNAVAILABLE,

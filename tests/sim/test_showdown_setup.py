@@ -10,8 +10,9 @@ import pytest
 
 from nashmon.cli.setup import setup
 from nashmon.core.errors import SetupError
+from nashmon.core.home import HOME_VARIABLE
 from nashmon.sim.showdown import install
-from nashmon.sim.showdown.install import HOME_VARIABLE, NODE_DIR, ensure_showdown, find_showdown
+from nashmon.sim.showdown.install import NODE_DIR, ensure_showdown, find_showdown
 from nashmon.sim.showdown.node import NODE_VARIABLE, find_node, npm_command
 
 

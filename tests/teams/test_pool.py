@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 from nashmon.core.errors import TeamError, UnknownFormatError
+from nashmon.core.home import HOME_VARIABLE, home_directory
+from nashmon.sim.showdown.install import showdown_path
 from nashmon.teams import TeamPool, legality, parse_teams, write_paste
 from nashmon.teams.pool import load_teams
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NASHMON_CACHE", str(tmp_path / "cache"))
+    installed = showdown_path()
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / installed.name).symlink_to(installed)
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
 
 
 def no_dragonite(format_id: str, packed: str) -> list[str]:
@@ -115,7 +121,7 @@ def test_verdicts_are_remembered_across_loads() -> None:
 def test_a_damaged_verdict_file_is_named() -> None:
     teams = parse_teams("Tauros\n- Rest")
     legality.check("gen1ou", teams, no_dragonite)
-    (file,) = legality.cache_directory().rglob("gen1ou.json")
+    (file,) = (home_directory() / "legality").rglob("gen1ou.json")
     file.write_text("{")
     with pytest.raises(TeamError, match=r"gen1ou\.json: damaged"):
         legality.check("gen1ou", teams, no_dragonite)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from nashmon.core.errors import TeamError
 from nashmon.core.formats import get_format, showdown_version
+from nashmon.core.home import home_directory
 from nashmon.teams.defaults import complete
 from nashmon.teams.team import Team
 
@@ -25,20 +25,13 @@ Validator = Callable[[str, str], Sequence[str]]  # (format id, packed team) → 
 Progress = Callable[[int, int], None]  # (teams judged, teams to judge)
 
 
-def cache_directory() -> Path:
-    """Where verdicts are remembered: $NASHMON_CACHE, or nashmon in the user's cache directory."""
-    if "NASHMON_CACHE" in os.environ:
-        return Path(os.environ["NASHMON_CACHE"])
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "nashmon"
-
-
 class Verdicts:
     """The verdicts known for one format: those shipped with the package and those on disk."""
 
     def __init__(self, format_id: str, directory: Path | None = None) -> None:
         version = showdown_version()
         self._shipped = _shipped_legal(version).get(format_id, frozenset())
-        self._file = (directory or cache_directory()) / "legality" / version / f"{format_id}.json"
+        self._file = (directory or home_directory()) / "legality" / version / f"{format_id}.json"
         self._known: dict[str, Reasons] | None = None
         self._changed = False
 

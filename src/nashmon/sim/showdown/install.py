@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from nashmon.core.errors import SetupError
+from nashmon.core.home import home_directory
 from nashmon.sim.showdown.node import find_node, npm_command
 
 NODE_DIR = Path(__file__).parent / "node"
-HOME_VARIABLE = "NASHMON_HOME"
 INSTALL_SECONDS = 900
 
 
@@ -27,9 +26,7 @@ def showdown_version() -> str:
 
 def showdown_path() -> Path:
     """Where the pinned Showdown is, or will be, installed."""
-    home = os.environ.get(HOME_VARIABLE)
-    root = Path(home).expanduser() if home else Path.home() / ".cache" / "nashmon"
-    return root / _install_name()
+    return home_directory() / _install_name()
 
 
 def find_showdown() -> Path:
