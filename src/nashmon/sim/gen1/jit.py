@@ -12,7 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from llvmlite import ir
 from numba import config, njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from nashmon import core, observe
@@ -102,6 +104,34 @@ def _offset(typing_context: Any, address: Any, index: Any) -> Any:
         return builder.gep(args[0], [args[1]])
 
     return address(address, types.intp), generate
+
+
+@intrinsic
+def _fetch_line(typing_context: Any, address: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(32)
+        target = builder.bitcast(builder.gep(args[0], [args[1]]), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [target.type, word, word, word])
+        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        to_write, keep, data = word(1), word(3), word(1)
+        builder.call(hint, [target, to_write, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(address, types.intp), generate
+
+
+def _no_fetch(address: Any, index: int) -> None:
+    """Nothing to do without addresses."""
+
+
+def _fetch() -> Any:
+    if config.DISABLE_JIT:
+        return _no_fetch
+    return njit(_no_fetch) if config.BOUNDSCHECK else _fetch_line
+
+
+# Asks for the cache line of an element that will soon be read or written.
+fetch = _fetch()
 
 
 def _pointer() -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1.deal import deal
 from nashmon.sim.gen1.events import COUNT, LAST_MOVE, ROOM, START, WIDTH
-from nashmon.sim.gen1.jit import fetch_add, further, helper, keep_alive, kernel, pointer
+from nashmon.sim.gen1.jit import fetch, fetch_add, further, helper, keep_alive, kernel, pointer
 from nashmon.sim.gen1.knowledge import KNOW, begin_knowledge, forget_shown, update_knowledge
 from nashmon.sim.gen1.legal import write_mask
 from nashmon.sim.gen1.observe import (
@@ -67,6 +67,8 @@ DEALS = 8  # whether a step may begin the next battle of a row itself
 CHUNK = 9  # battles that a thread takes at a time
 SETTINGS = 10
 
+_INT16_LINE, _FLOAT32_LINE = 32, 16  # numbers in a cache line
+_ROW_NUMBERS = NUMBER_BLOCK // (2 * at.TEAM)
 EVENTS_PER_STEP = 256  # more than any turn can make
 LOG_LENGTH = START + EVENTS_PER_STEP * WIDTH
 
@@ -240,6 +242,26 @@ def _step_row(b, spare, w, n, action0, action1):
     return 0
 
 
+@helper
+def _fetch_block(address, start, width, per_line):
+    for j in range(0, width, per_line):
+        fetch(address, start + j)
+    fetch(address, start + width - 1)
+
+
+@helper
+def _fetch_row(b, n):
+    """Ask for the memory of a battle while the one before it is played."""
+    _fetch_block(b.state, n * at.ROW, at.ROW, _INT16_LINE)
+    if b.settings[SEEN]:
+        _fetch_block(b.know, n * KNOW, KNOW, _INT16_LINE)
+        for half in range(4 * n, 4 * n + 4):  # each seat's two rows of Pokémon on the field
+            fetch(b.ids, half * (ID_BLOCK // 2))
+            _fetch_block(b.numbers, half * (NUMBER_BLOCK // 2), _ROW_NUMBERS, _FLOAT32_LINE)
+        _fetch_block(b.actives, 2 * n * ACTIVE_BLOCK, 2 * ACTIVE_BLOCK, _FLOAT32_LINE)
+        _fetch_block(b.field, 2 * n * FIELD_BLOCK, 2 * FIELD_BLOCK, _FLOAT32_LINE)
+
+
 @kernel
 def step_rows(block, actions, taken):
     """Advance the battles for which an action is given; returns how many wait to be set up.
@@ -254,6 +276,8 @@ def step_rows(block, actions, taken):
     first = fetch_add(taken, chunk)
     while first < count:
         for n in range(first, min(first + chunk, count)):
+            if n + 1 < count:
+                _fetch_row(b, n + 1)
             waiting += _step_row(b, spare, w, n, given[2 * n], given[2 * n + 1])
         first = fetch_add(taken, chunk)
     keep_alive(scratch, events)
