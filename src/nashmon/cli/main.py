@@ -12,6 +12,7 @@ from nashmon.cli.bracket import bracket
 from nashmon.cli.checkpoint import app as checkpoint
 from nashmon.cli.config import app as config
 from nashmon.cli.demo import demo
+from nashmon.cli.exploit import exploit
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
 from nashmon.cli.setup import setup
@@ -58,6 +59,7 @@ app.command(rich_help_panel="Battles")(formats)
 app.add_typer(teams, name="teams", rich_help_panel="Battles")
 app.command(rich_help_panel="Learning")(train)
 app.add_typer(config, name="config", rich_help_panel="Learning")
+app.command(rich_help_panel="Learning")(exploit)
 app.command(rich_help_panel="Learning")(solve)
 app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 

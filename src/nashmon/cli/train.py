@@ -165,6 +165,11 @@ def results_table(results: Any) -> Table:
 
 
 def finish(console: Console, path: Path) -> None:
-    """Say where things are and what to do next."""
+    """Write the report, say where things are and what to do next."""
+    from nashmon.review.page import write_page
+    from nashmon.review.training import training_page
+
+    write_page(path / "report.html", training_page(path))
+    console.print(f"report:  {path / 'report.html'}")
     console.print(f"metrics: tensorboard --logdir {path}/tensorboard")
     console.print(f"play:    nashmon match run:{path}@last scripted:maxpower")

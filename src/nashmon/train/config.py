@@ -97,6 +97,7 @@ class ExploiterConfig:
 
     every: int = 0  # updates between two; 0: none
     updates: int = 60  # of the exploiter's training
+    inits: tuple[str, ...] = ("victim",)
     games: int = 200  # fresh games that decide
     threshold: float = 0.6  # win rate from which it is registered
 
@@ -179,6 +180,11 @@ class RunConfig:
             raise SettingsError("budget: give minutes, updates or decisions")
         if self.checkpoints.every < 1:
             raise SettingsError("checkpoints.every must be at least 1 update")
+        if self.exploiters.every % self.checkpoints.every:
+            raise SettingsError(
+                f"exploiters.every {self.exploiters.every} must be a multiple of "
+                f"checkpoints.every {self.checkpoints.every}"
+            )
 
     def _check_rnad(self) -> None:
         pool = self.opponents

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nashmon.league.exploiter import Registry
 from nashmon.train.config import RunConfig
 from nashmon.train.evaluation import Evaluator, Result
 from nashmon.train.logger import Logger
+from nashmon.train.responses import ResponseConfig, exploit
 from nashmon.train.run import EVALUATIONS, METRICS, RunDirectory, RunError
 from nashmon.train.trainer import Progress, Trainer
 
@@ -73,6 +75,7 @@ class Loop:
                 yield from self._evaluations(logger)
                 if trainer.updates % config.checkpoints.every == 0:
                     self._save()
+                yield from self._exploit()
                 every = config.evaluation.every
                 if every and trainer.updates % every == 0:
                     self._submit(config.evaluation.games)
@@ -111,6 +114,31 @@ class Loop:
         trainer.save(self.run_directory.checkpoint("last"))
         if every and trainer.updates % every == 0:
             trainer.save_policy(self.run_directory.checkpoint(f"update_{trainer.updates:06d}"))
+
+    def _exploit(self) -> Iterator[Event]:
+        """Train an exploiter of the present policy; a good one joins the opponents."""
+        plan, trainer = self.config.exploiters, self.trainer
+        if not plan.every or trainer.updates % plan.every:
+            return
+        folder = self.run_directory.path / "exploiters" / f"{trainer.updates:06d}"
+        victim = folder / "victim"
+        trainer.save_policy(victim)
+        budget = ResponseConfig(
+            updates=plan.updates,
+            inits=plan.inits,
+            selection_games=plan.games,
+            fresh_games=plan.games,
+        )
+        found = exploit(self.config, f"run:{victim}", budget, folder)
+        registry = Registry(self.run_directory.path / "exploiter_registry.json")
+        entry = registry.add(found, plan.threshold, trainer.updates)
+        low, high = found.interval
+        said = f"exploitability at least {found.value:+.3f} ({low:+.3f} … {high:+.3f})"
+        if entry is None:
+            yield Event(message=f"exploiter: {said}, below the threshold")
+            return
+        trainer.pool.add(entry.agent, "exploiters")
+        yield Event(message=f"exploiter registered: {said}")
 
     def _submit(self, games: int) -> None:
         if self.config.evaluation.opponents:
