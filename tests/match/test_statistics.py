@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nashmon.match.statistics import Record, wilson
 
@@ -9,12 +11,17 @@ def test_wilson_interval_matches_published_values() -> None:
     assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
 
 
-def test_interval_contains_the_win_rate_and_stays_in_the_unit_interval() -> None:
-    for games in (1, 2, 10, 1000):
-        for wins in range(0, games + 1, max(1, games // 10)):
-            record = Record(wins, 0, games - wins)
-            low, high = record.interval
-            assert 0.0 <= low <= record.win_rate <= high <= 1.0
+COUNT = st.integers(0, 10**6)
+
+
+@given(COUNT, COUNT, COUNT)
+def test_a_win_rate_lies_inside_its_interval(wins: int, draws: int, losses: int) -> None:
+    record = Record(wins, draws, losses)
+    low, high = record.interval
+    assert 0.0 <= low <= record.win_rate <= high <= 1.0
+    flipped = record.flipped()
+    assert flipped.win_rate == pytest.approx(1.0 - record.win_rate)
+    assert flipped.flipped() == record
 
 
 def test_a_draw_counts_half() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nashmon.match.allocate import allocate, rating_variances
 from nashmon.match.cells import CellError, CellStore, Conditions, Entrant
@@ -157,6 +159,22 @@ def test_standings_of_a_cycle() -> None:
         assert row.nash_skill.low <= row.nash_skill.rating <= row.nash_skill.high
         assert row.glicko.gxe == pytest.approx(50, abs=0.1)
     assert standings(rock_paper_scissors(52, 100), samples=10).cycles == ()
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(1, 20), st.lists(st.integers(0, 20), min_size=3, max_size=3))
+def test_every_estimate_lies_inside_its_interval(games: int, wins: list[int]) -> None:
+    records = {}
+    for (i, j), won in zip([(0, 1), (0, 2), (1, 2)], wins, strict=True):
+        records[i, j] = Record(min(won, games), 0, games - min(won, games))
+        records[j, i] = records[i, j].flipped()
+    table = standings(Results(("a", "b", "c"), records), samples=20)
+    for row in table.rows:
+        for estimate in (row.rating, row.nash_skill):
+            assert estimate.low <= estimate.rating <= estimate.high
+        low, high = row.total.interval
+        assert low <= row.total.win_rate <= high
+    assert (table.low <= table.win_rates + 1e-12).all()
 
 
 def test_the_report_is_complete_and_needs_no_network() -> None:
