@@ -37,6 +37,7 @@ class TacticianConfig:
     status_scale: float = 1.0
     explosion_cost: float = 0.05
     raise_bonus: float = 0.10
+    status_fear: float = 0.15  # what meeting a foe that spreads status costs a healthy newcomer
 
 
 @dataclass(slots=True)
@@ -109,6 +110,8 @@ class _View:
         self.own_acts[:, 0] *= np.where(s.own_confused, 0.8, 1.0)
         self.own_worth = worth(s.own_status)
         self.faster = self._order(s.own_speed, s.foe_speed[:, None])
+        spreads = np.isin(t.status[s.foe_moves], (PAR, SLP)) * s.foe_accuracy.max(axis=1)
+        self.status_threat = (spreads * s.foe_chance).max(axis=1)
 
     @staticmethod
     def _order(own: Floats, foe: Floats) -> Floats:
@@ -153,6 +156,8 @@ class _View:
         falls = np.clip((entry - hp) / 0.1 + 0.5, 0.0, 1.0) * (entry > 0)
         paid = self.own_worth[:, 1:] * (np.minimum(entry, hp) + LIFE * falls)
         cost = np.where(s.forced, 0.0, config.switch_cost)[:, None]
+        healthy = s.own_status[:, 1:] == 0
+        cost = cost + config.status_fear * healthy * (self.status_threat * self.foe_now)[:, None]
         # Those that cannot act are let fall first when someone must.
         total: Floats = (1 - falls) * value - paid - cost
         return total
