@@ -76,6 +76,7 @@ class BattleView:
         self.battle = Battle("battle-view", "player", log, gen)
         self.battle._player_role = "p1"
         self._gen = gen
+        self._sources: dict[str, UniversalPokemon] = {}  # what each Pokémon shows now
 
     def show(self, state: UniversalState, mask: NDArray[np.bool_]) -> Battle:
         """Bring the battle up to date; only what the mask allows is available."""
@@ -111,7 +112,9 @@ class BattleView:
                 continue
             ident = f"{role}: {pokemon.ident}"
             shown[ident] = known.get(ident) or Pokemon(self._gen, species=pokemon.species)
-            update_pokemon(shown[ident], pokemon)
+            if self._sources.get(ident) != pokemon:  # most of a team is as it was
+                update_pokemon(shown[ident], pokemon)
+                self._sources[ident] = pokemon
         return shown
 
     def _offer(self, state: UniversalState, mask: NDArray[np.bool_]) -> None:
