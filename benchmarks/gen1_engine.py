@@ -216,7 +216,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    seconds = 2.0 if quick else 15.0
+    seconds = 2.0 if quick else 8.0
     sizes = (1, 64, 1024) if quick else (1, 16, 256, 4096, 65536)
     api_rates(4, 0.1)  # compile
     play_rows(np.zeros((0, at.ROW), np.int16), np.zeros(0, np.uint64), 1, np.zeros(0))

@@ -20,6 +20,7 @@ from nashmon.observe.registry import get_observation_space
 from nashmon.sim.arrays import local_arrays, step_layout
 from nashmon.sim.base import Step, check_actions
 from nashmon.sim.gen1.block import new_block, own_arrays
+from nashmon.sim.gen1.determinise import SetSampler, determinise
 from nashmon.sim.gen1.jit import is_compiled
 from nashmon.sim.gen1.kernels import (
     CHUNK,
@@ -170,7 +171,8 @@ class Gen1Battles:
             if self._pool
         ]
         waiting = int(step_rows(self._block, actions, self._taken))
-        return waiting + sum(int(other.result()) for other in others)
+        # A thread that has not started yet would find nothing left to do.
+        return waiting + sum(int(other.result()) for other in others if not other.cancel())
 
     def _start(self, rows: NDArray[np.int64]) -> None:
         self._block.waiting[rows] = 0
@@ -277,6 +279,10 @@ class Gen1Battles:
         know = block.know[row] if len(block.know) else np.zeros(0, np.int16)
         seed = int(block.seeds[row])
         return Position(block.state[row].copy(), know.copy(), block.memory[row].copy(), seed, teams)
+
+    def imagine(self, row: int, seat: int, rng: np.random.Generator, sets: SetSampler) -> Position:
+        """A position that the player of a seat could not tell from the real one."""
+        return determinise(self.save(row), seat, rng, sets)
 
     def restore(self, row: int, position: Position, seed: BattleSeed | None = None) -> Step:
         """Put a battle into a row, with other dice when a seed is given."""
