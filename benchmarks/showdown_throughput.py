@@ -157,9 +157,10 @@ def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
         timed(lane.Tracker, "facts", "state"),
         timed(encoder, "write", "entity observation"),
         timed(type(mine._space), "mask", "mask"),
-        timed(type(mine._space), "choice", "choice"),
-        timed(lane.ShowdownProcess, "choose", "Node and pipe"),
-        timed(lane.ShowdownProcess, "start", "Node and pipe"),
+        timed(type(mine._space), "legal_choice", "choice"),
+        timed(lane.ShowdownProcess, "send_choose", "messages to Node"),
+        timed(lane.ShowdownProcess, "send_start", "messages to Node"),
+        timed(lane.ShowdownProcess, "receive", "waiting for Node, reading its messages"),
     ]
     try:
         rng = np.random.default_rng(1)
@@ -209,7 +210,7 @@ def main() -> None:
             print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
         split = time_split(format_id, min(args.seconds, 5.0), args.rows // 2)
         for part, micros in sorted(split.items(), key=lambda item: -item[1]):
-            print(f"    {part:28s} {micros:7.1f} µs per decision")
+            print(f"    {part:38s} {micros:7.1f} µs per decision")
         result[format_id] = {
             "ours_per_s": round(median(ours)),
             "poke_env_per_s": round(median(theirs)),

@@ -316,9 +316,9 @@ def test_missing_install_says_what_to_run(
 @pytest.mark.slow
 def test_memory_stays_flat_over_thousands_of_battles() -> None:
     with ShowdownProcess() as process:
-        child = psutil.Process(process.pid)
         sizes = []
         for block in range(40):
             play(process, [battle("gen1randombattle", block * 64 + n, n) for n in range(64)])
-            sizes.append(child.memory_info().rss)
-        assert max(sizes[20:]) < 1.3 * max(sizes[5:20])
+            # Live objects; the size of the process also counts garbage not yet collected.
+            sizes.append(process.call("memory"))
+        assert max(sizes[20:]) < 1.15 * max(sizes[5:20])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
 import orjson
 import pytest
 from transcripts import NAMES, Moment, record_format, states
@@ -44,7 +47,15 @@ def check_incremental(
     for moment, state in zip(moments, sequence, strict=True):
         tracker.feed(moment.lines)
         tracker.request(moment.request)
+        assert rebuilt_field_by_field(tracker.facts()) == state.to_dict()
         assert tracker.rebuild() == state
+
+
+def rebuilt_field_by_field(facts: Any) -> Any:
+    """Named tuples as the dictionaries that `to_dict` makes of the state's classes."""
+    if hasattr(facts, "_asdict"):
+        return {name: rebuilt_field_by_field(value) for name, value in facts._asdict().items()}
+    return tuple(map(rebuilt_field_by_field, facts)) if isinstance(facts, tuple) else facts
 
 
 def check_json(sequence: list[UniversalState]) -> None:
@@ -141,6 +152,15 @@ def test_state_is_one_object_until_something_arrives() -> None:
     tracker.feed(moments[0].lines)
     tracker.request(moments[0].request)
     assert tracker.state() is tracker.state()
+
+
+def test_two_own_pokemon_of_one_name_are_an_error_that_names_it() -> None:
+    moments = next(record_format("gen1randombattle", 1))[0]
+    request = copy.deepcopy(moments[0].request)
+    team = request["side"]["pokemon"]
+    team[3]["ident"] = team[1]["ident"]
+    with pytest.raises(SimulatorError, match=f"{team[1]['ident']}.*Nickname Clause"):
+        Tracker("gen1randombattle", 0, *NAMES).request(request)
 
 
 def test_unknown_line_is_an_error_that_names_it() -> None:

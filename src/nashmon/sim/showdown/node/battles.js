@@ -6,6 +6,8 @@
  * the lines and requests a server would send to that player, except time stamps.
  */
 
+const v8 = require('v8');
+const vm = require('vm');
 const {inputError, findFormat} = require('./checks');
 
 const SEATS = ['p1', 'p2'];
@@ -273,6 +275,12 @@ module.exports = showdown => {
     log({id}) {
       const match = find(id);
       return JSON.stringify({lines: match.fullLog(), input_log: match.battle.inputLog});
+    },
+    /** Bytes of live objects after a full collection: what grows when something is never freed. */
+    memory() {
+      v8.setFlagsFromString('--expose-gc');
+      vm.runInNewContext('gc')();
+      return JSON.stringify(process.memoryUsage().heapUsed);
     },
     end({ids}) {
       ids.forEach(find);
