@@ -5,6 +5,7 @@
     zoo:NAME                 a pretrained agent that comes with the package
     mixture:FILE             a JSON file with agents and probabilities
     pokeenv:CLASS            a player of poke-env
+    search:time=0.1          search on the Gen 1 engine; sims=NUMBER for a count of play-outs
 
 Options follow with commas: `run:PATH@best,greedy`, `zoo:NAME,temperature=0.5`.
 """
@@ -116,6 +117,12 @@ def _pokeenv(name: str, options: Options, format_id: str, base: Path) -> Agent:
     return poke_env_agent(name, format_id)
 
 
+def _search(rest: str, options: Options, format_id: str, base: Path) -> Agent:
+    from nashmon.agents.search import search_agent
+
+    return search_agent(options, format_id)
+
+
 # A new kind of agent is one line here.
 KINDS: dict[str, Factory] = {
     "scripted": _scripted,
@@ -123,6 +130,7 @@ KINDS: dict[str, Factory] = {
     "zoo": _zoo,
     "mixture": _mixture,
     "pokeenv": _pokeenv,
+    "search": _search,
 }
 
 

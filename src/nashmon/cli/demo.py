@@ -1,17 +1,43 @@
-"""`nashmon demo`: the main job, small."""
+"""`nashmon demo`: the main job, small: an agent that learns Gen 1 OU from nothing in minutes."""
 
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
 from rich.console import Console
 
-from nashmon.cli.battle import battle
-from nashmon.cli.match import MatchConfig, match_table, run_match
+SETTINGS = (
+    "rollout.battles=256",
+    "teams.train=[competitive]",
+    "evaluation={every: 0, games: 200, final_games: 200, background: false}",
+    "log.tensorboard=false",
+)
 
 
-def demo() -> None:
-    """A seeded battle turn by turn, then a match with its interval (about half a minute)."""
+def demo(
+    minutes: Annotated[float, typer.Option(help="Minutes of training.")] = 2.5,
+    out: Annotated[Path | None, typer.Option(help="Run directory; default: temporary.")] = None,
+) -> None:
+    """Train from random weights, and show what was learned: before, after, and a report."""
+    from nashmon.cli.train import finish, results_table, watch
+    from nashmon.train.config import load_config
+    from nashmon.train.evaluation import evaluate_checkpoint
+    from nashmon.train.loop import Loop
+    from nashmon.train.run import RunDirectory
+
     console = Console()
-    console.rule("One Gen 1 OU battle, seed 1")
-    battle("scripted:maxpower", "scripted:random", "gen1ou", seed=1, turns=5)
-    console.rule("The same agents, 200 games in pairs with seats and teams swapped")
-    first, second = "scripted:maxpower", "scripted:random"
-    record = run_match(console, MatchConfig(first, second))
-    console.print(match_table(first, second, record))
+    path = out or Path(tempfile.mkdtemp(prefix="nashmon-demo-")) / "run"
+    config = load_config(None, [*SETTINGS, f"budget.minutes={minutes}"])
+    run = RunDirectory.create(path, config)
+    loop = Loop(run, config)
+    console.rule("Gen 1 OU, random weights (the first start compiles the engine: a minute)")
+    first = run.checkpoint("untrained")
+    loop.trainer.save_policy(first)
+    console.print(results_table(evaluate_checkpoint(config, first, config.evaluation.games)))
+    console.rule(f"{minutes:g} minutes of self-play on this machine")
+    watch(console, loop)
+    console.rule("Done")
+    finish(console, path)

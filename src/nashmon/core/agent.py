@@ -21,6 +21,9 @@ class Decisions:
     slots: NDArray[np.int64]  # (B,): which row of the agent's memory each decision belongs to
     first: NDArray[np.bool_]  # (B,): first decision of its battle; memory of the slot is stale
     states: Callable[[], list[UniversalState]]  # built only when an agent asks for them
+    # (decision, rng, sampler of the foe's team) → a position that this player could not tell from
+    # the real one, and its seat there; only where the engine can go on from positions.
+    imagine: Callable[[int, np.random.Generator, Any], Any] | None = None
 
 
 class Agent(Protocol):

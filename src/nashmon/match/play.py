@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,4 +187,14 @@ def decisions_of(
         slots=rows,
         first=first[rows, seat],
         states=lambda: battles.states([(int(row), seat) for row in rows]),
+        imagine=_imagination(battles, rows, seat),
     )
+
+
+def _imagination(
+    battles: Battles, rows: NDArray[np.int64], seat: int
+) -> Callable[[int, np.random.Generator, Any], Any] | None:
+    engine: Any = battles
+    if not hasattr(engine, "imagine"):
+        return None
+    return lambda index, rng, sets: (engine.imagine(int(rows[index]), seat, rng, sets), seat)
