@@ -16,7 +16,7 @@ from nashmon.core.formats import get_format
 from nashmon.core.state import UniversalState
 from nashmon.match.play import decisions_of
 from nashmon.sim.base import NO_ACTION
-from nashmon.sim.make import make_battles
+from nashmon.sim.make import Engine, make_battles
 
 # Lines that may stand between the turn and its first move without changing what the move does.
 _HARMLESS = {"", "t:", "turn", "upkeep", "-message", "-hint", "inactive", "debug"}
@@ -114,15 +114,21 @@ class ArbitraryTeams:
         return f"|{species}|{item}|{ability}|{','.join(moves)}|{nature}|{evs}||||{level}|"
 
 
-def collect(format_id: str, battles_count: int, seed: int = 1) -> list[Sample]:
+def collect(
+    format_id: str,
+    battles_count: int,
+    seed: int = 1,
+    engine: Engine = "showdown",
+    teams: str | None = None,
+) -> list[Sample]:
     """Samples of random battles between teams of arbitrary sets."""
     agent, rng = RandomAgent(), np.random.default_rng(seed)
     samples: list[Sample] = []
     made = make_battles(
         format_id,
         battles_count,
-        teams=ArbitraryTeams(format_id),
-        engine="showdown",
+        teams=teams or ArbitraryTeams(format_id),
+        engine=engine,
         keep_logs=True,
         turn_limit=60,
     )

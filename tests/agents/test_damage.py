@@ -16,7 +16,8 @@ def fighter(mod: str, species: str, **facts: object) -> Combatant:
     stats = usual_stats(mod, species, 100)
     types = dex.species[species].types
     values = {"types": types, "own_types": types, "level": 100, "max_hp": stats[0]}
-    return Combatant(species=species, stats=stats[1:], **{**values, **facts})  # type: ignore[arg-type]
+    values["stats"] = stats[1:]
+    return Combatant(species=species, **{**values, **facts})  # type: ignore[arg-type]
 
 
 def check(samples: list[damage_truth.Sample], least: int, share: float) -> None:
@@ -35,6 +36,10 @@ def check(samples: list[damage_truth.Sample], least: int, share: float) -> None:
 def test_damage_seen_in_showdown_is_predicted(gen: int) -> None:
     samples = damage_truth.collect(f"gen{gen}ou", 4, seed=gen)
     check(samples, 10, 0.93)
+
+
+def test_damage_seen_in_the_gen1_engine_is_predicted() -> None:
+    check(damage_truth.collect("gen1ou", 40, 5, "gen1", "wild:20:3"), 150, 0.98)
 
 
 @pytest.mark.slow
