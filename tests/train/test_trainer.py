@@ -87,7 +87,9 @@ def test_init_from_a_checkpoint_and_frozen_layers(small_config: Any, tmp_path: P
     for name, value in weights(first).items():
         if name.startswith("encoder"):
             assert torch.equal(value, after[name]), name
-    assert not torch.equal(weights(first)["head.battle.move.weight"], after["head.battle.move.weight"])
+    assert not torch.equal(
+        weights(first)["head.battle.move.weight"], after["head.battle.move.weight"]
+    )
 
 
 def test_best_checkpoint_and_evaluations(small_config: Any, tmp_path: Path) -> None:

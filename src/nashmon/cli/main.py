@@ -15,6 +15,7 @@ from nashmon.cli.demo import demo
 from nashmon.cli.exploit import exploit
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
+from nashmon.cli.profile import profile
 from nashmon.cli.selfplay import selfplay
 from nashmon.cli.setup import setup
 from nashmon.cli.solve import solve
@@ -61,6 +62,7 @@ app.add_typer(teams, name="teams", rich_help_panel="Battles")
 app.command(rich_help_panel="Learning")(train)
 app.add_typer(config, name="config", rich_help_panel="Learning")
 app.command(rich_help_panel="Learning")(selfplay)
+app.command(rich_help_panel="Learning")(profile)
 app.command(rich_help_panel="Learning")(exploit)
 app.command(rich_help_panel="Learning")(solve)
 app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
