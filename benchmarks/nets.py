@@ -1,11 +1,11 @@
 """Samples per second of policies: acting and training, by size, encoder and batch.
 
-    python benchmarks/nets.py [--quick] [--options] [--threads N]
+    python benchmarks/nets.py [--quick] [--options] [--threads N] [--only NAME]
 
 A training sample is one decision of a sequence of 16: forward, backward and an Adam step.  The
 batches of a configuration take turns and the best round counts, so that other load on the machine
 disturbs little.  With one thread, CPU time is measured instead of wall time, which stays meaningful
-on a busy machine.  `--options` measures bf16 and a compiled encoder instead.
+on a busy machine.  `--options` measures bf16, a compiled encoder and a compiled policy instead.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ CONFIGS: dict[str, tuple[str, dict[str, object], str]] = {
     "large attention": ("large", {}, "gen1ou"),
 }
 QUICK = ("tiny set", "tiny attention", "small set")
+OPTIONS = ("tiny set", "tiny attention")
 
 
 @dataclass
@@ -88,6 +89,14 @@ def make(name: str) -> Policy:
     return build_policy(format_id, config, "metamon-default" if tokens else "entity")
 
 
+def apply_option(policy: Policy, option: str) -> None:
+    if option == "encoder":
+        policy.encoder.compile(dynamic=False)
+    elif option == "whole":
+        # Memory decides on data whether to reset, which cuts the compiled graph there.
+        policy.evaluate = torch.compile(policy.evaluate, dynamic=False)  # type: ignore[method-assign]
+
+
 def acting(policy: Policy, batch: int) -> Callable[[], object]:
     obs = observations(policy.observation, (batch,))
     mask = torch.ones(batch, policy.actions.num_actions, dtype=torch.bool)
@@ -96,18 +105,15 @@ def acting(policy: Policy, batch: int) -> Callable[[], object]:
 
 
 def training(
-    policy: Policy, optimizer: torch.optim.Optimizer, batch: int, **options: bool
+    policy: Policy, optimizer: torch.optim.Optimizer, batch: int, bf16: bool = False
 ) -> Callable[[], object]:
     steps = min(STEPS, batch)
     obs = observations(policy.observation, (steps, batch // steps))
     masks = torch.ones(steps, batch // steps, policy.actions.num_actions, dtype=torch.bool)
     actions = torch.zeros(steps, batch // steps, dtype=torch.long)
-    if options.get("compile"):
-        # The encoder alone: memory decides on data whether to reset, which cuts a compiled graph.
-        policy.encoder.compile(dynamic=False)
 
     def step() -> None:
-        with torch.autocast("cpu", torch.bfloat16, enabled=bool(options.get("bf16"))):
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             out = policy.evaluate(obs, masks)
         loss = out.value.square().mean() - out.log_prob(actions).mean() - out.entropy().mean()
         optimizer.zero_grad(set_to_none=True)
@@ -142,18 +148,23 @@ def measure(names: list[str], batches: list[int], seconds: float, rounds: int) -
     return jobs
 
 
-def options() -> list[Job]:
+def options(names: list[str]) -> list[Job]:
     jobs = []
-    for name in ("tiny set", "tiny attention"):
-        for option in ("fp32", "bf16", "compile"):
-            policy = make(name)
-            optimizer = torch.optim.Adam(policy.parameters(), fused=True)
-            call = training(policy, optimizer, 1024, **{option: True})
-            job = Job(f"{name} | train {option} | 1024", 1024, call)
-            start = time.perf_counter()
-            job.call()
-            print(f"{job.name}: first call {time.perf_counter() - start:.1f} s", flush=True)
-            jobs.append(job)
+    for name in names:
+        for option in ("fp32", "bf16", "encoder", "whole"):
+            for kind in ("act", "train"):
+                policy = make(name)
+                apply_option(policy, option)
+                optimizer = torch.optim.Adam(policy.parameters(), fused=True)
+                if kind == "act" and option == "bf16":
+                    continue
+                train = training(policy, optimizer, 1024, bf16=option == "bf16")
+                call = train if kind == "train" else acting(policy, 1024)
+                job = Job(f"{name} | {kind} {option} | 1024", 1024, call)
+                start = time.perf_counter()
+                job.call()
+                print(f"{job.name}: first call {time.perf_counter() - start:.1f} s", flush=True)
+                jobs.append(job)
     for _ in range(3):
         for job in jobs:
             job.round(0.5)
@@ -164,18 +175,22 @@ def main() -> None:
     global clock
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few configurations, under 50 s")
-    parser.add_argument("--options", action="store_true", help="bf16 and a compiled encoder")
+    parser.add_argument("--options", action="store_true", help="bf16 and compiled policies")
+    parser.add_argument("--only", default="", help="configurations whose name starts so")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     if arguments.threads == 1:
         clock = time.process_time
+    shown = OPTIONS if arguments.options else QUICK if arguments.quick else tuple(CONFIGS)
+    names = [name for name in shown if name.startswith(arguments.only)]
+    if not names:
+        parser.error(f"no configuration starts with {arguments.only!r}: {', '.join(shown)}")
     if arguments.options:
-        jobs = options()
-    elif arguments.quick:
-        jobs = measure(list(QUICK), [1, 256], seconds=0.2, rounds=2)
+        jobs = options(names)
     else:
-        jobs = measure(list(CONFIGS), [1, 32, 256, 1024], seconds=0.2, rounds=2)
+        batches = [1, 256] if arguments.quick else [1, 32, 256, 1024]
+        jobs = measure(names, batches, seconds=0.2, rounds=2)
     rates = {job.name: round(job.best, 1) for job in jobs}
     with torch.device("meta"):
         parameters = {
