@@ -16,17 +16,16 @@ from nashmon.learn.solve import SolveConfig, solve
 
 # (game, algorithm, updates, games per update (0: all, weighted), network, seeds)
 SMALL = ("ppo", "magnet", "damped", "portfolio", "rnad")
+THREE = ("ppo", "magnet", "rnad")
 FULL = [
     *[("biased_rps", a, 600, 0, False, 3) for a in SMALL],
     *[("kuhn", a, 600, 0, False, 3) for a in SMALL],
-    *[("kuhn", a, 600, 4096, False, 3) for a in ("ppo", "magnet", "rnad")],
-    *[("kuhn", a, 600, 0, True, 3) for a in ("ppo", "magnet", "rnad")],
-    ("leduc", "rnad", 4000, 0, False, 1),
-    ("leduc", "magnet", 3000, 0, False, 1),
-    ("leduc", "ppo", 600, 0, False, 1),
-    ("leduc", "rnad", 2000, 0, True, 1),
-    ("leduc", "magnet", 400, 0, True, 1),
-    ("leduc", "nfsp", 300, 4096, False, 1),
+    *[("kuhn", a, 600, 4096, False, 3) for a in THREE],
+    *[("kuhn", a, 600, 0, True, 3) for a in THREE],
+    *[("leduc", a, 2000, 0, False, 3) for a in THREE],
+    *[("leduc", a, 1000, 4096, False, 3) for a in THREE],
+    *[("leduc", a, 2000, 0, True, 3) for a in THREE],
+    ("leduc", "nfsp", 300, 4096, False, 3),
 ]
 QUICK = [
     *[("biased_rps", a, 600, 0, False, 1) for a in ("ppo", "magnet", "damped", "rnad")],

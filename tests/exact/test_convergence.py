@@ -52,6 +52,11 @@ def test_leduc_exploitability_falls_fast_even_with_a_small_budget() -> None:
     assert points[-1].exploitability < 0.6 < 2.0 < points[0].exploitability
 
 
+def test_rnad_solves_leduc_without_suits() -> None:
+    config = preset("leduc_ranks", "rnad", updates=600)
+    assert final(config) < 0.15
+
+
 def test_a_network_learns_kuhn_poker() -> None:
     config = replace(networked(preset("kuhn", "rnad", updates=400)), width=64)
     assert final(config) < 0.05
@@ -92,7 +97,7 @@ def test_runs_with_the_same_seed_are_the_same() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("algo", "goal"), [("magnet", 0.05), ("rnad", 0.1)])
+@pytest.mark.parametrize(("algo", "goal"), [("magnet", 0.05), ("rnad", 0.05)])
 def test_leduc_full_budget(algo: str, goal: float) -> None:
     assert final(preset("leduc", algo)) <= goal
 

@@ -1,5 +1,7 @@
 """Compiled game trees against OpenSpiel."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,10 @@ from open_spiel.python import policy as spiel_policy
 from open_spiel.python.algorithms import expected_game_score
 from open_spiel.python.algorithms import exploitability as spiel_exploitability
 
+from nashmon.learn.batch import Batch
 from nashmon.learn.games import load_game, spiel_game
-from nashmon.learn.tabular import TabularPolicy, to_batch
-from nashmon.learn.tree import Player
+from nashmon.learn.tabular import NetworkPolicy, TabularPolicy, reweighted, to_batch
+from nashmon.learn.tree import Enumeration, Player
 
 
 def random_policy(name: str, seed: int) -> np.ndarray:
@@ -56,6 +59,21 @@ def test_known_equilibria_are_not_exploitable() -> None:
     dominance = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert load_game("dominance").exploitability(dominance) == pytest.approx(0, abs=1e-9)
     assert load_game("dominance").value(dominance) == pytest.approx(0.1)
+
+
+def test_leduc_without_suits_is_the_same_game() -> None:
+    """A policy that ignores suits is as exploitable with suits as without them."""
+    ranks, suits = load_game("leduc_ranks"), load_game("leduc")
+    table = random_policy("leduc_ranks", 11)
+    rows = {key: i for i, key in enumerate(ranks.keys)}
+
+    def without_suits(key: str) -> str:
+        return re.sub(r"(Private|Public): (\d)", lambda m: f"{m[1]}: {int(m[2]) // 2}", key)
+
+    lifted = table[[rows[without_suits(key)] for key in suits.keys]]
+    assert suits.exploitability(lifted) == pytest.approx(ranks.exploitability(table), abs=1e-9)
+    assert suits.value(lifted) == pytest.approx(ranks.value(table), abs=1e-9)
+    assert len(ranks.player) < 0.25 * len(suits.player)
 
 
 def test_best_response_beats_its_victim_by_its_value() -> None:
@@ -108,6 +126,49 @@ def test_batches_hold_the_distribution_that_was_sampled() -> None:
     act = batch.acting
     learner = output.log_policy[act].gather(-1, batch.actions[act].unsqueeze(-1)).squeeze(-1)
     assert (learner - batch.log_probs[act]).abs().max() < 1e-5
+
+
+def test_rows_of_a_table_learn_at_the_same_rate_and_of_a_balanced_network_nearly() -> None:
+    tree = load_game("kuhn")
+    share = torch.tensor([0.5, 0.3, 0.2 - 1e-3, 1e-3] + [0.0] * (tree.num_infosets - 4))
+    assert torch.allclose(TabularPolicy(tree).row_scale(share)[:4] * share[:4], torch.ones(4))
+    generator = torch.Generator().manual_seed(0)
+    plain = NetworkPolicy(tree, generator, 8).row_scale(share)
+    assert torch.allclose(plain, torch.ones_like(share))
+    half = NetworkPolicy(tree, generator, 8, balance=0.5).row_scale(share) * share
+    assert float(half.sum()) == pytest.approx(1.0)
+    assert float(half[0] / half[3]) == pytest.approx((0.5 / 1e-3) ** 0.5, rel=1e-4)
+
+
+def test_the_scale_of_a_row_reaches_its_gradient() -> None:
+    tree = load_game("kuhn")
+    policy = TabularPolicy(tree)
+    sets = torch.tensor([[0, 0, 0, 1]])
+    seen = {"infoset": sets, "weight": torch.ones(1, 4)}
+    out = policy.evaluate(seen, torch.from_numpy(tree.masks)[sets])
+    out.log_policy[..., 0].mean().backward()
+    gradient = policy.logits.grad
+    assert gradient is not None
+    assert torch.allclose(gradient[0], gradient[1])
+    assert gradient[0, 0] == pytest.approx(0.5)
+
+
+def _weighted(games: Enumeration, policy: np.ndarray) -> Batch:
+    episodes, probability = games.play(policy)
+    return to_batch(episodes, games.tree, 1.0, probability)
+
+
+def test_reweighted_games_equal_a_fresh_batch() -> None:
+    tree = load_game("kuhn")
+    games = Enumeration(tree)
+    first = _weighted(games, tree.uniform())
+    other = random_policy("kuhn", 3)
+    episodes, probability = games.play(other)
+    fresh = _weighted(games, other)
+    again = reweighted(first, episodes, probability)
+    for name in ("log_probs", "weights", "rewards", "actions", "acting"):
+        assert torch.equal(getattr(again, name), getattr(fresh, name)), name
+    assert torch.equal(again.observations["weight"], fresh.observations["weight"])
 
 
 def test_a_table_that_is_no_policy_is_refused() -> None:

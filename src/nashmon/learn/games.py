@@ -33,6 +33,8 @@ GAMES: dict[str, Callable[[], Any]] = {
     "dominance": lambda: _matrix("dominance", DOMINANCE),
     "kuhn": lambda: pyspiel.load_game("kuhn_poker"),
     "leduc": lambda: pyspiel.load_game("leduc_poker"),
+    # Suits decide nothing in Leduc poker: the same game with a fifth of the histories.
+    "leduc_ranks": lambda: pyspiel.load_game("leduc_poker(suit_isomorphism=True)"),
     "goofspiel3": lambda: pyspiel.load_game(
         "goofspiel(num_cards=3,imp_info=True,points_order=descending,returns_type=win_loss)"
     ),

@@ -20,7 +20,7 @@ from nashmon.learn.rnad import RNaDConfig
 from nashmon.learn.schedules import Power
 from nashmon.learn.solve import LEARNERS, SolveConfig
 
-UPDATES = {"leduc": 4000, "liars_dice": 300}
+UPDATES = {"leduc": 2000, "leduc_ranks": 2000, "liars_dice": 300}
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Step:
     eta: float  # R-NaD
     rnad_rate: float
     stage: int
+    threshold: float  # how far from each other R-NaD lets probabilities go
 
 
 SMALL = Step(
@@ -44,15 +45,17 @@ SMALL = Step(
     eta=0.1,
     rnad_rate=1.0,
     stage=50,
+    threshold=8.0,
 )
 LARGE = Step(
     rate=lambda n: Power(5.0, 1.0, n / 20),
     magnet=0.1,
     fall=40,
     clip=0.5,
-    eta=0.1,
+    eta=0.07,
     rnad_rate=2.0,
-    stage=40,
+    stage=30,
+    threshold=2.5,
 )
 
 
@@ -77,7 +80,7 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
             eta=step.eta,
             stages=((step.stage, 1),),
             target_rate=0.2,
-            threshold=8.0,
+            threshold=step.threshold,
             value_weight=0.3,
         ),
         magnet=MagnetConfig(weight=Power(step.magnet, 1.0, updates / step.fall)),

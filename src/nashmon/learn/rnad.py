@@ -13,7 +13,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nashmon.learn.batch import Batch, Decisions, Policy, average, evaluate, scatter
+from nashmon.learn.batch import (
+    Batch,
+    Decisions,
+    Policy,
+    average,
+    evaluate,
+    places,
+    scatter,
+    take,
+)
 from nashmon.learn.masked import centred, chosen, entropy, kl
 from nashmon.learn.optim import Average, Descent, OptimConfig, frozen
 from nashmon.learn.regulariser import Metrics
@@ -109,7 +118,7 @@ class RNaD:
         with self.descent.autocast():
             output = evaluate(self.policy, batch)
         targets, q, metrics = self._targets(batch, output)
-        masks = batch.masks[batch.acting]
+        masks = take(batch.masks, places(batch.acting))
         weights = batch.decision_weights()
         force = neurd_loss(output.log_policy, masks, q, c.threshold, c.force_clip)
         actor = average(force, weights)
@@ -129,15 +138,13 @@ class RNaD:
     def _targets(self, batch: Batch, output: Decisions) -> tuple[Tensor, Tensor, Metrics]:
         """Value targets (M,) and action values (M, A) of the transformed game."""
         c, acting = self.config, batch.acting
-        masks, actions = batch.masks[acting], batch.actions[acting]
+        index = places(acting)
+        masks, actions = take(batch.masks, index), take(batch.actions, index)
         log_policy = output.log_policy.detach()
-        mix = interpolation(c.stages, self.updates)
-        newer = evaluate(self.regularisation, batch).log_policy
-        older = evaluate(self.previous, batch).log_policy
-        log_reference = mix * newer + (1 - mix) * older
+        log_reference = self._reference(batch)
         penalty = c.eta * (log_policy - log_reference).masked_fill(~masks, 0.0)
         distance = kl(log_policy, log_reference, masks)
-        behaviour = batch.log_probs[acting]
+        behaviour = take(batch.log_probs, index)
         value = evaluate(self.target.module, batch).value
         trace = two_player_vtrace(
             batch.rewards,
@@ -152,10 +159,19 @@ class RNaD:
             clip_c=c.clip_c,
             clip_rho=c.clip_rho,
         )
-        q = action_values(value, trace.backups[acting], penalty, behaviour.exp(), actions)
+        backups = take(trace.backups, index)
+        q = action_values(value, backups, penalty, behaviour.exp(), actions)
         spread = entropy(log_policy, masks)
         metrics = {"reg_kl": float(distance.mean()), "entropy": float(spread.mean())}
-        return trace.value_targets[acting], q, metrics
+        return take(trace.value_targets, index), q, metrics
+
+    def _reference(self, batch: Batch) -> Tensor:
+        """Log-policy (M, A) of π_reg: from the previous one to this stage's in its first half."""
+        newer = evaluate(self.regularisation, batch).log_policy
+        mix = interpolation(self.config.stages, self.updates)
+        if mix == 1.0:
+            return newer
+        return mix * newer + (1 - mix) * evaluate(self.previous, batch).log_policy
 
     def _advance(self) -> None:
         assert isinstance(self.policy, nn.Module)

@@ -19,7 +19,7 @@ from nashmon.learn.portfolio import Portfolio, PortfolioConfig
 from nashmon.learn.ppo import PPO, PPOConfig
 from nashmon.learn.regulariser import Metrics, Regulariser
 from nashmon.learn.rnad import RNaD, RNaDConfig
-from nashmon.learn.tabular import InfosetPolicy, NetworkPolicy, TabularPolicy, to_batch
+from nashmon.learn.tabular import InfosetPolicy, NetworkPolicy, TabularPolicy, reweighted, to_batch
 from nashmon.learn.tree import Enumeration, Player
 
 Algo = Literal["ppo", "magnet", "damped", "portfolio", "rnad", "nfsp"]
@@ -33,6 +33,7 @@ class SolveConfig:
     algo: Algo = "rnad"
     policy: Literal["table", "network"] = "table"
     width: int = 128  # of the network
+    balance: float = 0.0  # of the network, see NetworkPolicy
     min_share: float = 1e-7  # of the table, see TabularPolicy
     updates: int = 600
     games: int = 2048  # games per update; 0: every possible game, weighted by its probability
@@ -65,6 +66,7 @@ class SelfPlay:
         self.tree = load_game(config.game)
         self.player = Player(self.tree)
         self.enumeration = None if config.games else Enumeration(self.tree)
+        self._every: Batch | None = None  # all games; only their probabilities change
         self.rng = np.random.default_rng(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.policy = self._policy()
@@ -73,7 +75,8 @@ class SelfPlay:
 
     def _policy(self) -> InfosetPolicy:
         if self.config.policy == "network":
-            return NetworkPolicy(self.tree, self.generator, self.config.width)
+            c = self.config
+            return NetworkPolicy(self.tree, self.generator, c.width, c.balance)
         policy = TabularPolicy(self.tree, self.config.min_share)
         # Away from uniform, where some games have their equilibrium.
         with torch.no_grad():
@@ -94,7 +97,9 @@ class SelfPlay:
             games = self.player.play(table, self.config.games, self.rng)
             return to_batch(games, tree, tree.max_return)
         every, probabilities = self.enumeration.play(table)
-        return to_batch(every, tree, tree.max_return, probabilities)
+        if self._every is None:
+            self._every = to_batch(every, tree, tree.max_return, probabilities)
+        return reweighted(self._every, every, probabilities)
 
     def _fictitious_step(self, learner: NFSP) -> Metrics:
         responding = learner.choose(2 * self.config.games)

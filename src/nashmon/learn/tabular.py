@@ -5,7 +5,7 @@ Both look up `observations["infoset"]`, so the algorithms run on them as on any 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -27,7 +27,12 @@ class TableOutput:
 
 
 class InfosetPolicy(nn.Module):
-    """Gives logits and a value to each information set of a game."""
+    """Gives logits and a value to each information set of a game.
+
+    A loss is a mean over decisions, so a rare information set hardly learns from it, although a
+    best response may well lead there.  The gradient of each row is therefore multiplied by
+    `row_scale` of the row's share of the decisions.
+    """
 
     has_memory = False
     value_support: Tensor | None = None
@@ -41,6 +46,10 @@ class InfosetPolicy(nn.Module):
         """Logits (infosets, A) and values (infosets,)."""
         raise NotImplementedError
 
+    def row_scale(self, share: Tensor) -> Tensor:
+        """What the gradient of each row is multiplied by, from its share of the decisions."""
+        raise NotImplementedError
+
     def evaluate(
         self,
         observations: dict[str, Tensor],
@@ -51,6 +60,11 @@ class InfosetPolicy(nn.Module):
         """Look up every step; steps where the seat does not act hold arbitrary finite numbers."""
         logits, values = self.heads()
         index = observations["infoset"].clamp(min=0)
+        if torch.is_grad_enabled() and logits.requires_grad:
+            weight = (observations["weight"] * (observations["infoset"] >= 0)).flatten()
+            counts = torch.bincount(index.flatten(), weight, len(self.legal))
+            scale = self.row_scale((counts / weight.sum()).float())
+            logits, values = _scaled(logits, scale), _scaled(values, scale)
         return TableOutput(masked_log_softmax(logits, self.legal)[index], values[index])
 
     @torch.no_grad()
@@ -61,55 +75,53 @@ class InfosetPolicy(nn.Module):
         return np.asarray((probs / probs.sum(1, keepdim=True)).numpy())
 
 
+def _scaled(rows: Tensor, scale: Tensor) -> Tensor:
+    """The same rows; their gradient is multiplied by `scale`."""
+    view = rows.view_as(rows)
+    factor = scale.view(-1, *[1] * (rows.dim() - 1))
+    view.register_hook(lambda gradient: gradient * factor)  # type: ignore[no-untyped-call]
+    return view
+
+
 class TabularPolicy(InfosetPolicy):
     """One free logit per (information set, action) and one free value per information set.
 
-    A loss is a mean over decisions, so a rare information set would hardly learn.  The gradient of
-    each row is therefore divided by the row's share of the decisions, but by no less than
+    Every row learns at the same rate: gradients are divided by the row's share, but by no less than
     `min_share`, so that rows seen a few times by chance do not jump.
     """
-
-    share: Tensor
 
     def __init__(self, tree: GameTree, min_share: float = 1e-7) -> None:
         super().__init__(tree)
         self.min_share = min_share
         self.logits = nn.Parameter(torch.zeros(tree.masks.shape))
         self.values = nn.Parameter(torch.zeros(tree.num_infosets))
-        self.register_buffer("share", torch.ones(tree.num_infosets), persistent=False)
-        for table in (self.logits, self.values):
-            table.register_hook(self._by_share)  # type: ignore[no-untyped-call]
-
-    def _by_share(self, gradient: Tensor) -> Tensor:
-        share = self.share.clamp(min=self.min_share)
-        return gradient / share.view(-1, *[1] * (gradient.dim() - 1))
-
-    def evaluate(
-        self,
-        observations: dict[str, Tensor],
-        masks: Tensor,
-        memory: dict[str, Tensor] | None = None,
-        resets: Tensor | None = None,
-    ) -> TableOutput:
-        """Look up every step, and note the share of each row for the backward pass."""
-        if torch.is_grad_enabled():
-            weight = observations["weight"].flatten()
-            counts = torch.bincount(observations["infoset"].flatten(), weight, len(self.share))
-            self.share = (counts / weight.sum()).to(self.share.dtype)
-        return super().evaluate(observations, masks, memory, resets)
 
     def heads(self) -> tuple[Tensor, Tensor]:
         """The tables themselves."""
         return self.logits, self.values
 
+    def row_scale(self, share: Tensor) -> Tensor:
+        """1 / share."""
+        return 1.0 / share.clamp(min=self.min_share)
+
 
 class NetworkPolicy(InfosetPolicy):
-    """Policy and value from two perceptrons on the game's information-set features."""
+    """Policy and value from two perceptrons on the game's information-set features.
+
+    A row counts as much as its share of the decisions to the power 1 − `balance`.
+    """
 
     features: Tensor
 
-    def __init__(self, tree: GameTree, generator: torch.Generator, width: int = 128) -> None:
+    def __init__(
+        self,
+        tree: GameTree,
+        generator: torch.Generator,
+        width: int = 128,
+        balance: float = 0.0,
+    ) -> None:
         super().__init__(tree)
+        self.balance = balance
         self.register_buffer("features", torch.from_numpy(tree.features), persistent=False)
         inputs = tree.features.shape[1]
         self.policy = _perceptron(inputs, width, tree.num_actions)
@@ -125,6 +137,11 @@ class NetworkPolicy(InfosetPolicy):
     def heads(self) -> tuple[Tensor, Tensor]:
         """Both networks on all information sets at once."""
         return self.policy(self.features), self.critic(self.features).squeeze(-1)
+
+    def row_scale(self, share: Tensor) -> Tensor:
+        """share^−balance, scaled so that all rows together weigh as much as before."""
+        scale = share.clamp(min=1e-7) ** -self.balance
+        return scale / (share * scale).sum()
 
 
 def _perceptron(inputs: int, width: int, outputs: int) -> nn.Sequential:
@@ -145,10 +162,7 @@ def to_batch(
 ) -> Batch:
     """Played games as a paired batch of both seats; rewards are divided by `scale`."""
     steps = episodes.infosets.shape[0]
-    shares = None
-    if weights is not None:
-        both = torch.from_numpy(weights.astype(np.float32)).repeat_interleave(2)
-        shares = both.expand(steps, -1)
+    shares = None if weights is None else _shares(weights, steps)
 
     def column(array: NDArray[np.generic]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array.reshape(steps, -1)))
@@ -172,3 +186,17 @@ def to_batch(
         paired=True,
         weights=shares,
     )
+
+
+def reweighted(batch: Batch, episodes: Episodes, weights: NDArray[np.float64]) -> Batch:
+    """A batch of the same games when another policy makes them, with new weights."""
+    shares = _shares(weights, len(batch.acting))
+    log_probs = torch.from_numpy(episodes.log_probs).flatten(1)
+    observations = {**batch.observations, "weight": shares}
+    return replace(batch, observations=observations, log_probs=log_probs, weights=shares)
+
+
+def _shares(weights: NDArray[np.float64], steps: int) -> Tensor:
+    """How much each decision counts (T, B): as much as its game."""
+    both = torch.from_numpy(weights.astype(np.float32)).repeat_interleave(2)
+    return both.expand(steps, -1)
