@@ -10,6 +10,8 @@ import torch
 
 from nashmon.core.errors import NashmonError
 from nashmon.core.settings import SettingsError, override, plain, read_settings
+from nashmon.learn.ppo import PPOConfig
+from nashmon.learn.schedules import Power
 from nashmon.nets.checkpoint import CheckpointError
 from nashmon.train.config import RunConfig, load_config
 from nashmon.train.loop import Loop
@@ -110,6 +112,10 @@ def test_settings_round_trip_and_overrides() -> None:
     config = load_config(None, ["ppo.entropy=0.02", "magnet.weight={start: 0.1, power: 1}"])
     assert config.ppo.entropy.start == 0.02 and config.magnet.weight.power == 1.0
     assert read_settings(RunConfig, plain(config)) == config
+    # A section of which one key is given keeps the run's own defaults for the others.
+    assert config.ppo.epochs == RunConfig().ppo.epochs != PPOConfig().epochs
+    assert config.ppo.optim == RunConfig().ppo.optim
+    assert load_config(None, ["magnet.weight=0.02"]).magnet.weight == Power(0.02)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,12 @@ class SettingsError(NashmonError):
     """Settings that cannot be used."""
 
 
-def read_settings(cls: type[T], data: Any, where: str = "") -> T:
-    """An instance of a dataclass from nested plain values; keys that are left out keep defaults."""
+def read_settings(cls: type[T], data: Any, where: str = "", base: T | None = None) -> T:
+    """An instance of a dataclass from nested plain values.
+
+    Keys that are left out keep the values of `base`, else the defaults; so do the keys of a section
+    of which only some are given.
+    """
     if not isinstance(data, Mapping):
         raise SettingsError(f"{where or 'settings'}: expected keys and values, got {data!r}")
     hints = get_type_hints(cls)
@@ -37,19 +41,30 @@ def read_settings(cls: type[T], data: Any, where: str = "") -> T:
             close = difflib.get_close_matches(str(key), names, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
             raise SettingsError(f"unknown setting {path}; {hint}")
-        values[key] = _convert(hints[key], value, path)
+        kept = default(cls, key) if base is None else getattr(base, key)
+        values[key] = _convert(hints[key], value, path, kept)
     try:
-        return cls(**values)
+        if base is None:
+            return cls(**values)
+        return dataclasses.replace(base, **values)  # type: ignore[type-var]
     except (ValueError, TypeError) as error:
         raise SettingsError(f"{where or 'settings'}: {error}") from error
 
 
-def _convert(hint: Any, value: Any, path: str) -> Any:
+def default(cls: type[Any], name: str) -> Any:
+    """The default value of a field, None when it has none."""
+    field = next(f for f in dataclasses.fields(cls) if f.name == name)
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    return None if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def _convert(hint: Any, value: Any, path: str, base: Any = None) -> Any:
     origin = get_origin(hint)
     if dataclasses.is_dataclass(hint):
-        return _dataclass(hint, value, path)
+        return _dataclass(hint, value, path, base)
     if origin in (Union, types.UnionType):
-        return _union(hint, value, path)
+        return _union(hint, value, path, base)
     if origin is Literal:
         if value not in get_args(hint):
             raise SettingsError(f"{path} is {value!r}; choose from {_join(get_args(hint))}")
@@ -61,18 +76,18 @@ def _convert(hint: Any, value: Any, path: str) -> Any:
     return _plain(hint, value, path)
 
 
-def _dataclass(hint: Any, value: Any, path: str) -> Any:
-    """Nested settings; a bare number stands for the first field (a constant schedule)."""
+def _dataclass(hint: Any, value: Any, path: str, base: Any) -> Any:
+    """Nested settings; a bare number stands for a constant schedule."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = {dataclasses.fields(hint)[0].name: value}
-    return read_settings(hint, value, path)
+        return read_settings(hint, {dataclasses.fields(hint)[0].name: value}, path)
+    return read_settings(hint, value, path, base if isinstance(base, hint) else None)
 
 
-def _union(hint: Any, value: Any, path: str) -> Any:
+def _union(hint: Any, value: Any, path: str, base: Any) -> Any:
     options = get_args(hint)
     if value is None and type(None) in options:
         return None
-    return _convert(next(o for o in options if o is not type(None)), value, path)
+    return _convert(next(o for o in options if o is not type(None)), value, path, base)
 
 
 def _tuple(args: tuple[Any, ...], value: Any, path: str) -> tuple[Any, ...]:
