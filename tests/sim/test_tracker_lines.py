@@ -355,6 +355,15 @@ def test_given_and_stolen_items_change_hands() -> None:
     assert foe("gen9ou", *GEN9, frisked).item == "leftovers"
 
 
+def test_frisk_of_old_generations_does_not_say_whose_item_it_is() -> None:
+    gen4 = ("|switch|p1a: Dusk|Dusknoir|300/300", "|switch|p2a: Gar|Gengar|100/100", "|turn|1")
+    own = "|-item||Leftovers|[from] ability: Frisk|[of] p1a: Dusk"
+    assert foe("gen4ou", *gen4, own).item == "leftovers"
+    theirs = "|-item||Leftovers|[from] ability: Frisk|[of] p2a: Gar"
+    seen = foe("gen4ou", *gen4, theirs)
+    assert seen.item is None and seen.ability == "frisk"
+
+
 def test_poltergeist_names_the_item() -> None:
     line = "|-activate|p2a: Garg|move: Poltergeist|Leftovers"
     assert foe("gen9ou", *GEN9, line).item == "leftovers"

@@ -1,5 +1,6 @@
 """Entry point of the `nashmon` command; each verb lives in its own module."""
 
+import logging
 import sys
 
 import typer
@@ -70,6 +71,8 @@ app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 
 def main() -> None:
     """Run the command; errors that a user can mend are one message, not a traceback."""
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    logging.getLogger("nashmon").setLevel(logging.INFO)  # "compiling the engine …"
     try:
         app()
     except NashmonError as error:

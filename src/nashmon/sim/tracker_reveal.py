@@ -143,12 +143,28 @@ def end_ability(battle: Tracking, parts: list[str]) -> None:
 
 def item(battle: Tracking, parts: list[str]) -> None:
     """An item is shown or changes hands."""
+    if not parts[2]:
+        _frisked(battle, parts)
+        return
     battle.get_pokemon(parts[2]).item = parts[3]
     cause = effect_id(tag(parts, "[from]"))
     other = tag(parts, "[of]")
     if cause in _TAKERS and other:
         battle.get_pokemon(other)._item = None
     reveal_cause(battle, parts)
+
+
+def _frisked(battle: Tracking, parts: list[str]) -> None:
+    """Frisk before generation 6 shows an item without saying whose: alone on the field, the foe's.
+
+    In doubles it may be either foe's, so nobody is said to hold it.
+    """
+    slot = tag(parts, "[of]")
+    reveal_cause(battle, parts)
+    places = battle.foe_slots(slot[:3])
+    holder = battle.occupants.get(places[0])
+    if len(places) == 1 and holder is not None:
+        holder.item = parts[3]
 
 
 def gimmick(name: str, item_index: int) -> Handler:
