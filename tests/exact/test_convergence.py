@@ -54,7 +54,7 @@ def test_leduc_exploitability_falls_fast_even_with_a_small_budget() -> None:
 
 def test_rnad_solves_leduc_without_suits() -> None:
     config = preset("leduc_ranks", "rnad", updates=600)
-    assert final(config) < 0.15
+    assert final(config) < 0.2
 
 
 def test_a_network_learns_kuhn_poker() -> None:

@@ -32,7 +32,7 @@ class Step:
     fall: float  # the magnet's weight halves after updates / fall
     clip: float
     eta: float  # R-NaD
-    rnad_rate: float
+    rnad_rate: Callable[[int], Power]
     stage: int
     threshold: float  # how far from each other R-NaD lets probabilities go
 
@@ -43,7 +43,7 @@ SMALL = Step(
     fall=20,
     clip=0.2,
     eta=0.1,
-    rnad_rate=1.0,
+    rnad_rate=lambda n: Power(1.0),
     stage=50,
     threshold=8.0,
 )
@@ -53,7 +53,7 @@ LARGE = Step(
     fall=40,
     clip=0.5,
     eta=0.07,
-    rnad_rate=2.0,
+    rnad_rate=lambda n: Power(2.0, 0.5, n / 4),
     stage=30,
     threshold=2.5,
 )
@@ -76,7 +76,8 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
         min_share=1e-7 if games == 0 else 2e-3,
         ppo=_ppo(algo, step, updates),
         rnad=RNaDConfig(
-            optim=_sgd(step.rnad_rate),
+            optim=_sgd(step.rnad_rate(updates).start),
+            learning_rate=step.rnad_rate(updates),
             eta=step.eta,
             stages=((step.stage, 1),),
             target_rate=0.2,
@@ -132,6 +133,7 @@ def networked(config: SolveConfig) -> SolveConfig:
     rnad = replace(
         config.rnad,
         optim=replace(adam, learning_rate=1e-3 if large else 3e-3, betas=(0.0, 0.999)),
+        learning_rate=None,
         eta=0.05 if large else 0.2,
         stages=((100 if large else 50, 1),),
         value_weight=1.0,
