@@ -22,9 +22,9 @@ FULL = [
     *[("kuhn", a, 600, 0, False, 3) for a in SMALL],
     *[("kuhn", a, 600, 4096, False, 3) for a in THREE],
     *[("kuhn", a, 600, 0, True, 3) for a in THREE],
-    *[("leduc", a, 2000, 0, False, 3) for a in THREE],
-    *[("leduc", a, 1000, 4096, False, 3) for a in THREE],
-    *[("leduc", a, 2000, 0, True, 3) for a in THREE],
+    *[("leduc_ranks", a, 4000, 0, False, 3) for a in THREE],
+    *[("leduc_ranks", a, 1000, 4096, False, 3) for a in THREE],
+    *[("leduc_ranks", a, 2000, 0, True, 3) for a in THREE],
     ("leduc", "nfsp", 300, 4096, False, 3),
 ]
 QUICK = [

@@ -20,7 +20,7 @@ from nashmon.learn.rnad import RNaDConfig
 from nashmon.learn.schedules import Power
 from nashmon.learn.solve import LEARNERS, SolveConfig
 
-UPDATES = {"leduc": 2000, "leduc_ranks": 2000, "liars_dice": 300}
+UPDATES = {"leduc": 4000, "leduc_ranks": 4000, "liars_dice": 300}
 
 
 @dataclass(frozen=True)
