@@ -28,7 +28,8 @@ def allowed(*counts: int) -> np.ndarray:
 def test_simultaneous_moves_are_mixed() -> None:
     """Rock-paper-scissors in which rock against scissors pays double: (1/4, 1/2, 1/4)."""
     game = table([[0, -1, 2], [1, 0, -1], [-2, 1, 0]])
-    strategy = solve(game, np.arange(3), allowed(3), 5000)
+    strategy, answers = solve(game, np.arange(3), allowed(3), 5000)
+    assert answers[0, :3] == pytest.approx([0.25, 0.5, 0.25], abs=0.01)
     assert strategy == pytest.approx([0.25, 0.5, 0.25], abs=0.01)
 
 
@@ -36,23 +37,20 @@ def test_the_player_does_not_know_the_sample() -> None:
     """Each action wins in one sample: a player that saw the sample would win, this one cannot."""
     first, second = table([[1.0], [-1.0]]), table([[-1.0], [1.0]])
     games = np.concatenate((first, second))
-    strategy = solve(games, np.arange(2), allowed(1, 1), 2000)
+    strategy, _ = solve(games, np.arange(2), allowed(1, 1), 2000)
     assert strategy.sum() == pytest.approx(1.0)
     value = sum((strategy * game[:2, 0]).sum() for game in games)
     assert value == pytest.approx(0.0, abs=1e-9)
     safe = np.concatenate((table([[1.0], [0.2]]), table([[-1.0], [0.2]])))
-    assert solve(safe, np.arange(2), allowed(1, 1), 2000)[1] > 0.95
+    assert solve(safe, np.arange(2), allowed(1, 1), 2000)[0][1] > 0.95
 
 
 def test_every_pair_is_tried() -> None:
-    masks = np.zeros((2, 2, 13), np.uint8)
-    masks[:, 0, [0, 5]] = 1
-    masks[0, 1, [1, 2, 3]] = 1
-    origins, actions = pairs(masks, 0)
-    assert len(origins) == 2 * 3 + 2
-    assert {tuple(a) for a in actions[origins == 1].tolist()} == {(0, -1), (5, -1)}
-    origins, actions = pairs(masks[:1], 1)
-    assert {tuple(a) for a in actions.tolist()} == {(a, b) for a in (0, 5) for b in (1, 2, 3)}
+    answers = np.zeros((2, 13), dtype=bool)
+    answers[0, [1, 2, 3]] = answers[1, 0] = True
+    tried = list(zip(*(part.tolist() for part in pairs(np.array([0, 5]), answers)), strict=True))
+    expected = {(0, a, b) for a in (0, 5) for b in (1, 2, 3)} | {(1, 0, 0), (1, 5, 0)}
+    assert len(tried) == 8 and set(tried) == expected
 
 
 def test_guessed_teams_agree_with_what_was_seen() -> None:
@@ -81,10 +79,19 @@ def test_decisions_do_not_depend_on_what_is_hidden() -> None:
     battles.close()
 
 
-def test_search_beats_maxpower() -> None:
+def test_search_beats_random_play() -> None:
     battles = make_battles("gen1ou", 10)
-    agents = get_agent("search:sims=100,samples=4", "gen1ou"), get_agent("maxpower", "gen1ou")
-    record = play(agents, battles, 40, 1)
+    agents = get_agent("search:sims=200,samples=3", "gen1ou"), get_agent("random", "gen1ou")
+    record = play(agents, battles, 20, 1)
+    battles.close()
+    assert record.interval[0] > 0.6
+
+
+@pytest.mark.slow
+def test_search_beats_the_tactician() -> None:
+    battles = make_battles("gen1ou", 50)
+    agents = get_agent("search:sims=3000", "gen1ou"), get_agent("tactician", "gen1ou")
+    record = play(agents, battles, 400, 1)
     battles.close()
     assert record.interval[0] > 0.5
 

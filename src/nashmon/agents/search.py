@@ -24,9 +24,11 @@ from nashmon.core.formats import get_format
 from nashmon.sim.gen1.rules import plays
 
 SAMPLES = 8  # foes imagined per decision
-TURNS = 8  # of a play-out
+TURNS = 1  # played after each pair of actions, the pair's own included
+PRUNE_AFTER = (2, 8)  # rounds after which poor actions are left out
+MARGIN = 0.2  # … when they are worse by this much, on a scale where a win is 1 and a loss −1
 _ACTIONS = 13
-_ITERATIONS = 300
+_ITERATIONS = 100
 
 
 class SearchAgent:
@@ -61,51 +63,74 @@ class SearchAgent:
         assert decisions.imagine is not None
         deadline = time.perf_counter() + self.seconds
         imagined = [decisions.imagine(row, rng, self._sets) for _ in range(self.samples)]
-        state = np.stack([position.state for position, _ in imagined])
-        seat = imagined[0][1]
-        masks = np.zeros((len(state), 2, _ACTIONS), np.uint8)
-        legal_actions(state, masks)
-        origins, actions = pairs(masks, seat)
-        values = self._values(state, origins, actions, rng, deadline)
-        tables = np.zeros((len(state), _ACTIONS, _ACTIONS))
-        foe = np.maximum(actions[:, 1 - seat], 0)  # a foe that is not asked has one answer
-        tables[origins, actions[:, seat], foe] = values if seat == 0 else -values
-        allowed = masks[:, 1 - seat].astype(np.bool_)
-        allowed[~allowed.any(axis=1), 0] = True
-        strategy = solve(tables, own, allowed, _ITERATIONS)
+        game = _Game(np.stack([position.state for position, _ in imagined]), imagined[0][1])
+        played = 0
+        while played < self.sims or (self.seconds and time.perf_counter() < deadline) or not played:
+            played += game.play(rng)
+            if game.rounds in PRUNE_AFTER:
+                game.prune()
+        own, strategy = game.strategy()
         return int(rng.choice(own, p=strategy))
 
-    def _values(
-        self,
-        state: NDArray[np.int16],
-        origins: NDArray[np.int64],
-        actions: NDArray[np.int64],
-        rng: np.random.Generator,
-        deadline: float,
-    ) -> NDArray[np.float64]:
-        """Mean result for p1 of every pair, within the budget; each is played at least once."""
-        total, rounds = np.zeros(len(origins)), 0
-        out = np.zeros(len(origins))
-        limit = max(1, self.sims // len(origins)) if self.sims else 1 << 30
-        while rounds < limit and (rounds == 0 or self.sims or time.perf_counter() < deadline):
-            # The same dice for all pairs of a sample: what differs is then due to the actions.
-            dice = rng.integers(0, 1 << 63, size=len(state), dtype=np.uint64)
-            try_actions(state, origins, actions, dice[origins], TURNS, out)
-            total += out
-            rounds += 1
-        return total / rounds
+
+class _Game:
+    """The Bayesian game of one decision, as far as play-outs have filled it in."""
+
+    def __init__(self, state: NDArray[np.int16], seat: int) -> None:
+        self.state, self.seat, self.rounds = state, seat, 0
+        masks = np.zeros((len(state), 2, _ACTIONS), np.uint8)
+        legal_actions(state, masks)
+        self.own = np.flatnonzero(masks[0, seat])
+        self.allowed = masks[:, 1 - seat].astype(np.bool_)
+        self.asked: NDArray[np.bool_] = np.asarray(self.allowed.any(axis=1))
+        self.allowed[~self.asked, 0] = True  # a foe that is not asked has one answer
+        self.total = np.zeros((len(state), _ACTIONS, _ACTIONS))
+        self.count = np.zeros_like(self.total)
+
+    def play(self, rng: np.random.Generator) -> int:
+        """Play every pair that is still of interest once; returns how many."""
+        origins, mine, theirs = pairs(self.own, self.allowed)
+        actions = np.zeros((len(origins), 2), np.int64)
+        actions[:, self.seat] = mine
+        actions[:, 1 - self.seat] = np.where(self.asked[origins], theirs, -1)
+        # The same dice for all pairs of a sample: what differs is then due to the actions.
+        dice = rng.integers(0, 1 << 63, size=len(self.state), dtype=np.uint64)
+        values = np.zeros(len(origins))
+        try_actions(self.state, origins, actions, dice[origins], TURNS, values)
+        self.total[origins, mine, theirs] += values if self.seat == 0 else -values
+        self.count[origins, mine, theirs] += 1
+        self.rounds += 1
+        return len(origins)
+
+    def _solve(self) -> Any:
+        tables = self.total / np.maximum(self.count, 1)
+        return tables, *solve(tables, self.own, self.allowed, _ITERATIONS)
+
+    def prune(self) -> None:
+        """Leave out actions that are clearly worse than others against the present answers."""
+        tables, mine, answers = self._solve()
+        rows = tables[:, self.own]
+        gain = (rows * answers[:, None]).sum(axis=2).mean(axis=0)
+        losses = (rows * mine[None, :, None]).sum(axis=1)
+        best = np.where(self.allowed, losses, np.inf).min(axis=1, keepdims=True)
+        self.own = self.own[gain > gain.max() - MARGIN]
+        self.allowed &= losses < best + MARGIN
+
+    def strategy(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Own actions and their probabilities."""
+        _, mine, _ = self._solve()
+        # Shares that are due to the solver's remaining error are not played.
+        kept = np.where(mine < 0.05, 0.0, mine)
+        return self.own, kept / kept.sum()
 
 
-def pairs(masks: NDArray[np.uint8], seat: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Every pair of actions in every sample: (n,) samples and (n, 2) actions, −1 when not asked."""
-    origins, actions = [], []
-    for sample, mask in enumerate(masks):
-        foe = np.flatnonzero(mask[1 - seat])
-        for own in np.flatnonzero(mask[seat]).tolist():
-            for other in foe.tolist() or [-1]:
-                origins.append(sample)
-                actions.append((own, other) if seat == 0 else (other, own))
-    return np.array(origins), np.array(actions)
+def pairs(
+    own: NDArray[np.int64], allowed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every own action with every answer of every sample: (n,) samples, actions, answers."""
+    samples, answers = np.nonzero(allowed)
+    width = len(own)
+    return np.repeat(samples, width), np.tile(own, len(samples)), np.repeat(answers, width)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -119,7 +144,7 @@ def _shares(regret: Any, allowed: Any) -> Any:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def solve(tables: Any, own: Any, allowed: Any, iterations: int) -> Any:
-    """Strategy over `own` of the player that does not know which of the tables is played.
+    """Strategies over `own` of the player that does not know which table is played, and the foe's.
 
     tables (samples, actions, actions) hold the player's value; the foe knows the table and has the
     `allowed` (samples, actions) answers.  Regret matching+ with linear averaging.
@@ -127,7 +152,7 @@ def solve(tables: Any, own: Any, allowed: Any, iterations: int) -> Any:
     samples = len(tables)
     everything = np.ones(len(own), np.bool_)
     regret, mean = np.zeros(len(own)), np.zeros(len(own))
-    foe_regret = np.zeros(allowed.shape)
+    foe_regret, foe_mean = np.zeros(allowed.shape), np.zeros(allowed.shape)
     for iteration in range(1, iterations + 1):
         mine = _shares(regret, everything)
         gain = np.zeros(len(own))
@@ -140,9 +165,11 @@ def solve(tables: Any, own: Any, allowed: Any, iterations: int) -> Any:
                 losses += mine[i] * row
             better = (losses * answers).sum() - losses
             foe_regret[k] = np.maximum(foe_regret[k] + better, 0.0)
+            foe_mean[k] += iteration * answers
         regret = np.maximum(regret + gain - (gain * mine).sum(), 0.0)
         mean += iteration * mine
-    return mean / mean.sum()
+    weight = iterations * (iterations + 1) / 2
+    return mean / weight, foe_mean / weight
 
 
 def search_agent(options: dict[str, str], format_id: str) -> Agent:

@@ -22,6 +22,7 @@ _MOVES = tb.MOVE_TABLE
 _EFFECT = tb.EFFECTIVENESS
 _IMMUNE = tb.IMMUNITY
 _ELECTRIC = tb.TYPE_NUM["electric"]
+THREAT = 0.06  # what threatening the whole HP of the foe on the field is worth
 _WHOLE = 1000  # scores are in thousandths of the foe's HP
 
 
@@ -154,11 +155,29 @@ def _side_worth(s, p):
     return total / s[base + at.TEAM_SIZE]
 
 
+@kernel
+def _threat(s, p):
+    """How much of the foe's HP the Pokémon on the field would take with its best move."""
+    me = mon(s, p)
+    if s[me + at.M_HP] == 0:
+        return 0.0
+    best = 0
+    for slot in range(s[p * at.SIDE + at.SLOTS]):
+        if s[p * at.SIDE + at.PP + slot] > 0:
+            best = max(best, _score(s, p, slot))
+    status = s[me + at.M_STATUS]
+    if status == at.SLP or status == at.FRZ:
+        best //= 5
+    elif status == at.PAR:
+        best = best * 3 // 4
+    return best / _WHOLE
+
+
 @helper
 def _value(s):
     if s[at.OUTCOME] == at.RUNNING:
         # Squashed: a lead in material is not yet a win.
-        gap = _side_worth(s, 0) - _side_worth(s, 1)
+        gap = _side_worth(s, 0) - _side_worth(s, 1) + THREAT * (_threat(s, 0) - _threat(s, 1))
         return gap * (1.5 - 0.5 * abs(gap)) * 0.9
     return 1.0 if s[at.OUTCOME] == at.P1_WON else -1.0 if s[at.OUTCOME] == at.P2_WON else 0.0
 

@@ -22,11 +22,14 @@ class GuessedTeams:
     def __init__(self, format_id: str) -> None:
         self.material = get_material(format_id)
         pool = TeamPool.load(format_id)
-        self.teams = [{to_id(one.species): one for one in team.pokemon} for team in pool]
-        self.sets: dict[str, list[PokemonSet]] = {}
+        self.teams = [
+            {to_id(one.species): replace(one, nickname="") for one in team.pokemon} for team in pool
+        ]
+        self.sets: dict[str, list[tuple[frozenset[str], PokemonSet]]] = {}
         for team in self.teams:
             for species, one in team.items():
-                self.sets.setdefault(species, []).append(one)
+                known = frozenset(to_id(move) for move in one.moves)
+                self.sets.setdefault(species, []).append((known, one))
 
     def __call__(
         self, seen: tuple[SeenPokemon, ...], team_size: int, rng: np.random.Generator
@@ -40,22 +43,16 @@ class GuessedTeams:
             new = [species for species in team if species not in known]
             for index in rng.permutation(len(new))[: team_size - len(result)].tolist():
                 known.add(new[index])
-                result.append(self._fresh(team[new[index]]))
+                result.append(team[new[index]])
         return result
 
     def _seen(self, one: SeenPokemon, rng: np.random.Generator) -> PokemonSet:
-        fitting = [
-            known
-            for known in self.sets.get(one.species, [])
-            if set(one.moves) <= {to_id(move) for move in known.moves}
-        ]
+        moves = frozenset(one.moves)
+        fitting = [known for has, known in self.sets.get(one.species, ()) if moves <= has]
         if fitting:
             chosen = fitting[int(rng.integers(len(fitting)))]
-            return replace(self._fresh(chosen), level=one.level)
+            return chosen if chosen.level == one.level else replace(chosen, level=one.level)
         return PokemonSet(one.species, self._fill(one, rng), level=one.level)
-
-    def _fresh(self, one: PokemonSet) -> PokemonSet:
-        return replace(one, nickname="")
 
     def _fill(self, one: SeenPokemon, rng: np.random.Generator) -> tuple[str, ...]:
         """The seen moves and others that the species is known to play."""
