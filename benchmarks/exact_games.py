@@ -42,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="rows whose name starts so, as 'leduc rnad'")
+    parser.add_argument("--first-seed", type=int, default=10, help="settings were tuned on others")
     options = parser.parse_args()
     torch.set_num_threads(1)
     result: dict[str, dict[str, float]] = {}
@@ -51,7 +52,8 @@ def main() -> None:
         if not name.startswith(options.only):
             continue
         config = build(game, algo, updates, games, network)
-        runs = [list(solve(replace(config, seed=seed))) for seed in range(seeds)]
+        first = options.first_seed
+        runs = [list(solve(replace(config, seed=seed))) for seed in range(first, first + seeds)]
         ends = [run[-1].exploitability for run in runs]
         row = {
             "start": statistics.median(run[0].exploitability for run in runs),
