@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +202,35 @@ def test_a_full_disk_leaves_the_last_checkpoint(
     again.load(tmp_path / "last")
     again.close()
     assert same(saved, weights(again)) and again.updates == 1
+
+
+def test_background_evaluation_ends_with_its_parent(tmp_path: Path) -> None:
+    """The evaluation process of a training process that was killed does not stay behind."""
+    code = (
+        "import os, sys, time\n"
+        "from nashmon.train.config import load_config\n"
+        "from nashmon.train.evaluation import Evaluator\n"
+        "if __name__ == '__main__':\n"
+        "    evaluator = Evaluator(load_config(None))\n"
+        "    evaluator._pool = None\n"
+        "    from pathlib import Path\n"
+        "    evaluator.submit(Path('nowhere'), 2)\n"
+        "    time.sleep(0.5)\n"
+        "    print(*evaluator._pool._processes, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    script = tmp_path / "parent.py"
+    script.write_text(code)
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    time.sleep(4.0)  # the worker imports what it needs, then watches
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(100):
+        time.sleep(0.2)
+        if not Path(f"/proc/{worker}").exists():
+            break
+    else:
+        pytest.fail("the evaluation process is still there")

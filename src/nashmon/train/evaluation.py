@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -91,11 +93,17 @@ def evaluate_checkpoint(
     return results
 
 
-def _background(config: RunConfig, path: Path, games: int) -> list[Result]:
-    """`evaluate_checkpoint` as a polite neighbour of the training process."""
+def _settle(parent: int) -> None:
+    """A polite neighbour of the training process, that does not outlive it."""
     os.nice(10)
     torch.set_num_threads(1)
-    return evaluate_checkpoint(config, path, games)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Evaluator:
@@ -115,8 +123,10 @@ class Evaluator:
             return
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context)
-        self._waiting.append(self._pool.submit(_background, self.config, path, games))
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=context, initializer=_settle, initargs=(os.getpid(),)
+            )
+        self._waiting.append(self._pool.submit(evaluate_checkpoint, self.config, path, games))
 
     @property
     def busy(self) -> bool:
