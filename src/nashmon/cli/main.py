@@ -11,12 +11,17 @@ from nashmon.cli.agents import agents
 from nashmon.cli.battle import battle
 from nashmon.cli.bracket import bracket
 from nashmon.cli.checkpoint import app as checkpoint
+from nashmon.cli.collect import collect
 from nashmon.cli.config import app as config
 from nashmon.cli.demo import demo
 from nashmon.cli.exploit import exploit
 from nashmon.cli.formats import formats
 from nashmon.cli.match import match
+from nashmon.cli.nash import nash
+from nashmon.cli.payoff import payoff
+from nashmon.cli.population import app as population
 from nashmon.cli.profile import profile
+from nashmon.cli.psro import psro
 from nashmon.cli.selfplay import selfplay
 from nashmon.cli.setup import setup
 from nashmon.cli.solve import solve
@@ -63,9 +68,14 @@ app.add_typer(teams, name="teams", rich_help_panel="Battles")
 app.command(rich_help_panel="Learning")(train)
 app.add_typer(config, name="config", rich_help_panel="Learning")
 app.command(rich_help_panel="Learning")(selfplay)
+app.command(rich_help_panel="Learning")(collect)
 app.command(rich_help_panel="Learning")(profile)
 app.command(rich_help_panel="Learning")(exploit)
 app.command(rich_help_panel="Learning")(solve)
+app.command(rich_help_panel="League")(psro)
+app.command(rich_help_panel="League")(payoff)
+app.command(rich_help_panel="League")(nash)
+app.add_typer(population, name="population", rich_help_panel="League")
 app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 
 

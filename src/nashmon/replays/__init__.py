@@ -1,0 +1,1 @@
+"""Recorded battles as data: the trajectory store."""
