@@ -1,0 +1,169 @@
+"""PSRO and its variants with exact oracles on games whose equilibrium is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from nashmon.league.descent import DescentConfig, descend
+from nashmon.league.oracles import ExactMatrix, ExactTree
+from nashmon.league.population import Member
+from nashmon.league.psro import PSRO, PSROConfig, PSROError, Round
+from nashmon.learn.games import load_game
+
+VARIANTS = ("psro", "anytime", "selfplay")
+
+
+def random_game(seed: int, size: int = 12) -> np.ndarray:
+    upper = np.triu(np.random.default_rng(seed).uniform(0.02, 0.98, (size, size)), 1)
+    return upper + np.tril(1 - upper.T, -1) + 0.5 * np.eye(size)
+
+
+def config(variant: str, rounds: int, stages: int = 40) -> PSROConfig:
+    return PSROConfig(
+        rounds=rounds, variant=variant, solver="lp", stages=stages, min_gain=1e-9, patience=1
+    )
+
+
+def run(
+    game: ExactMatrix | ExactTree, start: Member, settings: PSROConfig, goal: float = 0.0
+) -> tuple[list[Round], list[float]]:
+    """Rounds, and the exploitability of each round's mixture in the whole game."""
+    members = {start.id: start}
+    oracles = replace(game.oracles(), enlist=lambda new: members.setdefault(new.id, new))
+    loop = PSRO(settings, [start], oracles)
+    rounds, exact = [], []
+    for result in loop.run():
+        rounds.append(result)
+        population = [members[name] for name in result.population]
+        exact.append(game.exploitability(population, result.mixture))
+        if exact[-1] <= goal:
+            break
+    return rounds, exact
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_matrix_games_are_solved(variant: str, seed: int) -> None:
+    game = ExactMatrix(random_game(seed))
+    rounds, exact = run(game, game.pure(0), config(variant, 40))
+    assert exact[-1] <= 1e-6
+    # What the response gained is the exploitability of the mixture it met.
+    for result, truth in zip(rounds, exact, strict=True):
+        assert result.gain.value == pytest.approx(truth, abs=1e-7)
+        assert result.inside <= truth + 1e-9
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_kuhn_is_solved(variant: str) -> None:
+    game = ExactTree(load_game("kuhn"))
+    start = game.add("start", game.tree.uniform())
+    _, exact = run(game, start, config(variant, 40), goal=0.01)
+    assert exact[-1] <= 0.01
+
+
+@pytest.mark.parametrize("game_name", ["kuhn", "matrix"])
+def test_anytime_never_gets_worse(game_name: str) -> None:
+    game: ExactMatrix | ExactTree
+    if game_name == "matrix":
+        game = ExactMatrix(random_game(7, 20))
+        start = game.pure(0)
+    else:
+        game = ExactTree(load_game("kuhn"))
+        start = game.add("start", game.tree.uniform())
+    _, exact = run(game, start, config("anytime", 30))
+    assert len(exact) > 3
+    assert all(later <= before + 1e-7 for before, later in pairwise(exact))
+    # The plain variant does get worse on the way: the property is not for free.
+    if game_name == "kuhn":
+        _, plain = run(game, start, config("psro", 30))
+        assert any(later > before + 1e-3 for before, later in pairwise(plain))
+
+
+def test_anytime_psro_on_leduc_finds_what_its_mixture_loses() -> None:
+    game = ExactTree(load_game("leduc_ranks"))
+    start = game.add("start", game.tree.uniform())
+    rounds, exact = run(game, start, config("anytime", 8, stages=8))
+    bounds = [result.gain.value * 2 * game.tree.max_return for result in rounds]
+    assert exact[0] == pytest.approx(2.374, abs=0.01)
+    assert all(bound <= truth + 1e-7 for bound, truth in zip(bounds, exact, strict=True))
+    assert exact[-1] < exact[0] / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "rounds", "stages"), [("psro", 600, 1), ("anytime", 60, 60), ("selfplay", 60, 30)]
+)
+def test_leduc_is_solved(variant: str, rounds: int, stages: int) -> None:
+    game = ExactTree(load_game("leduc_ranks"))
+    start = game.add("start", game.tree.uniform())
+    _, exact = run(game, start, config(variant, rounds, stages), goal=0.05)
+    assert exact[-1] <= 0.05
+
+
+def test_payoffs_of_a_tree_are_its_values() -> None:
+    game = ExactTree(load_game("kuhn"))
+    tree, rng = game.tree, np.random.default_rng(0)
+    tables = []
+    for name in ("a", "b"):
+        raw = rng.random(tree.masks.shape) * tree.masks
+        tables.append(raw / raw.sum(1, keepdims=True))
+        game.add(name, tables[-1])
+    members = [Member(n, f"table:{n}", "response", "exact", n) for n in ("a", "b")]
+    seat = tree.infoset_player[:, None]
+    first = tree.value(np.where(seat == 0, tables[0], tables[1]))
+    second = -tree.value(np.where(seat == 0, tables[1], tables[0]))
+    expected = 0.5 + (first + second) / (4 * tree.max_return)
+    assert game.play(members).win_rates[0, 1] == pytest.approx(expected)
+    # A mixture as one policy is worth what its members are worth.
+    mixed = game.average("m", [(members[0], 0.3), (members[1], 0.7)])
+    rates = game.play([*members, mixed]).win_rates
+    assert rates[2, 0] == pytest.approx(0.3 * 0.5 + 0.7 * rates[1, 0])
+
+
+def test_fictitious_play_lowers_exploitability_on_leduc() -> None:
+    """PSRO with the uniform solver is fictitious play: the mean of all best responses."""
+    game = ExactTree(load_game("leduc_ranks"))
+    start = game.add("start", game.tree.uniform())
+    settings = PSROConfig(rounds=40, solver="uniform", min_gain=-1.0)
+    _, exact = run(game, start, settings)
+    assert exact[39] < exact[14] < exact[4] < exact[0]
+
+
+def test_exploit_and_defend_lowers_exploitability_on_leduc() -> None:
+    game = ExactTree(load_game("leduc_ranks"))
+    main = game.add("main", game.tree.uniform())
+
+    def defend(name: str, main: Member, foes: object) -> Member:
+        """Take in the newest exploiter: what beats the main agent becomes part of it."""
+        exploiter = list(foes)[-1][0]  # type: ignore[call-overload]
+        share = 1.0 / (int(name[1:]) + 1)
+        return game.average(name, [(main, 1.0 - share), (exploiter, share)])
+
+    steps = list(descend(DescentConfig(rounds=40), main, game.oracles(), defend))
+    exact = [game.exploitability([step.main], [1.0]) for step in steps]
+    gains = [step.gain.value * 2 * game.tree.max_return for step in steps]
+    np.testing.assert_allclose(gains, exact, atol=1e-9)
+    assert exact[39] < exact[14] < exact[4] < exact[0]
+
+
+def test_descent_ends_at_an_equilibrium() -> None:
+    rps = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
+    game = ExactMatrix(rps)
+    even = game.average("even", [(game.pure(i), 1 / 3) for i in range(3)])
+    steps = list(descend(DescentConfig(min_gain=1e-9), even, game.oracles(), lambda n, m, f: m))
+    assert len(steps) == 1 and not steps[0].kept
+
+
+def test_wrong_settings_are_refused() -> None:
+    game = ExactMatrix(random_game(0))
+    with pytest.raises(PSROError, match="unknown variant"):
+        PSROConfig(variant="best")  # type: ignore[arg-type]
+    with pytest.raises(PSROError, match="at least one agent"):
+        PSRO(PSROConfig(), [], game.oracles())
+    other = Member("x", "pure:0", "response", "gen1ou", "x")
+    with pytest.raises(PSROError, match="exact, gen1ou"):
+        PSRO(PSROConfig(), [game.pure(0), other], game.oracles())
