@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 
 SETTINGS = (
-    "rollout.battles=256",
     "teams.train=[competitive]",
-    "evaluation={every: 0, games: 200, final_games: 200, background: false}",
+    "evaluation={every: 0, games: 200, final_games: 200, background: false, "
+    "opponents: [scripted:random, scripted:maxpower]}",
     "log.tensorboard=false",
 )
 

@@ -52,8 +52,8 @@ class NetworkConfig:
 class RolloutConfig:
     """How battles are played for training."""
 
-    battles: int = 512  # side by side, over all actors
-    steps: int = 32  # of every battle per update
+    battles: int = 256  # side by side, over all actors
+    steps: int = 16  # of every battle per update
     engine: Engine = "auto"
     mode: Mode = "sync"
     actors: int = 2  # threads or processes; "sync" has none
@@ -76,10 +76,15 @@ class TeamsConfig:
 class EvaluationConfig:
     """Matches on held-out teams beside training."""
 
-    every: int = 150  # updates; 0: only at the end
+    every: int = 400  # updates; 0: only at the end
     games: int = 200  # per opponent
     final_games: int = 1000
-    opponents: tuple[str, ...] = ("scripted:random", "scripted:maxpower")
+    opponents: tuple[str, ...] = (
+        "scripted:random",
+        "scripted:maxpower",
+        "scripted:gymleader",
+        "scripted:tactician",
+    )
     background: bool = True  # in a process of its own, training goes on
 
 
@@ -87,8 +92,8 @@ class EvaluationConfig:
 class CheckpointConfig:
     """What is kept on disk."""
 
-    every: int = 50  # updates between two saves of `last`
-    keep_every: int = 500  # updates between two that are kept for good; 0: none
+    every: int = 200  # updates between two saves of `last`
+    keep_every: int = 800  # updates between two that are kept for good; 0: none
 
 
 @dataclass(frozen=True)
@@ -113,11 +118,12 @@ class LogConfig:
 
 def _ppo() -> PPOConfig:
     return PPOConfig(
-        optim=OptimConfig(learning_rate=5e-4, max_grad_norm=0.5),
+        optim=OptimConfig(learning_rate=7e-4, max_grad_norm=0.5),
+        learning_rate=Power(7e-4, 0.5, 1500),
         entropy=Power(0.0),
         lam=0.9,
         epochs=1,
-        num_minibatches=8,
+        num_minibatches=4,
     )
 
 
@@ -148,7 +154,7 @@ class RunConfig:
     rollout: RolloutConfig = field(default_factory=RolloutConfig)
     teams: TeamsConfig = field(default_factory=TeamsConfig)
     ppo: PPOConfig = field(default_factory=_ppo)
-    magnet: MagnetConfig = field(default_factory=lambda: MagnetConfig(weight=Power(0.05, 0.5, 100)))
+    magnet: MagnetConfig = field(default_factory=lambda: MagnetConfig(weight=Power(0.04, 0.5, 200)))
     damping: DampingConfig = field(default_factory=_damping)
     portfolio: PortfolioConfig = field(default_factory=lambda: PortfolioConfig(add_interval=100))
     rnad: RNaDConfig = field(default_factory=_rnad)
