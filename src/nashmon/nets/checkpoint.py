@@ -57,7 +57,7 @@ def save(path: Path | str, parts: Mapping[str, Any], meta: Mapping[str, Any]) ->
         shutil.rmtree(fresh, ignore_errors=True)  # left by a save that was killed
         fresh.mkdir()
         _write(fresh, parts, meta)
-        _swap(fresh, path)
+        swap(fresh, path)
     except (OSError, SafetensorError) as error:
         settle(path)
         raise CheckpointError(
@@ -88,7 +88,8 @@ def _write(folder: Path, parts: Mapping[str, Any], meta: Mapping[str, Any]) -> N
     _flush(folder)
 
 
-def _swap(fresh: Path, path: Path) -> None:
+def swap(fresh: Path, path: Path) -> None:
+    """Put a complete checkpoint in the place of another; a crash leaves one of them there."""
     old = _old(path)
     if path.exists():
         shutil.rmtree(old, ignore_errors=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nashmon.league.exploiter import Registry
+from nashmon.nets.checkpoint import swap
 from nashmon.train.config import RunConfig
 from nashmon.train.evaluation import Evaluator, Result
 from nashmon.train.logger import Logger
@@ -163,8 +164,7 @@ class Loop:
         best = self.run_directory.checkpoint("best")
         if score >= self.trainer.best_score:
             self.trainer.best_score = score
-            shutil.rmtree(best, ignore_errors=True)
-            path.rename(best)
+            swap(path, best)
         else:
             shutil.rmtree(path)
 
