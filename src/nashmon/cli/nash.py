@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nashmon.league.analysis import Analysis, analyse
-from nashmon.league.nash import solver as find_solver
-from nashmon.league.payoff_files import read_rates
+if TYPE_CHECKING:
+    from nashmon.league.analysis import Analysis
 
 
 def nash(
@@ -23,6 +22,10 @@ def nash(
     samples: Annotated[int, typer.Option(help="Tables drawn for the intervals.")] = 100,
 ) -> None:
     """Print the mixture with intervals, what it loses, who is dominated, and cycles."""
+    from nashmon.league.analysis import analyse
+    from nashmon.league.nash import solver as find_solver
+    from nashmon.league.payoff_files import read_rates
+
     rates = read_rates(file)
     result = analyse(rates.agents, rates.win_rates, find_solver(solver), rates.table, samples)
     show_analysis(Console(), result)

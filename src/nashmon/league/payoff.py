@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from nashmon.match.metagame import Matrix, PayoffError
 from nashmon.match.statistics import Record
@@ -110,7 +110,7 @@ class PayoffTable:
         """Equal-tailed intervals (low, high) of all rates."""
         a, b = self.scores + 0.5, self.games - self.scores + 0.5
         tail = (1.0 - level) / 2
-        ends = [np.asarray(beta.ppf(q, a, b), dtype=np.float64) for q in (tail, 1.0 - tail)]
+        ends = [np.asarray(betaincinv(a, b, q), dtype=np.float64) for q in (tail, 1.0 - tail)]
         for end in ends:
             np.fill_diagonal(end, 0.5)
         return ends[0], ends[1]
