@@ -50,8 +50,8 @@ def write_table(path: Path, table: PayoffTable) -> None:
     elif path.suffix == ".csv":
         write_atomically(path, _csv_text(table))
     elif path.suffix == ".npz":
-        counts = {"wins": table.wins, "draws": table.draws, "games": table.games}
-        np.savez(path, agents=np.array(table.agents), **counts)
+        names = np.array(table.agents)
+        np.savez(path, agents=names, wins=table.wins, draws=table.draws, games=table.games)
     else:
         raise PayoffError(f"{path}: expected a name that ends in .json, .csv or .npz")
 
