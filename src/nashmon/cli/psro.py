@@ -49,9 +49,9 @@ def psro(
         for result in league.run():
             gain = result.gain
             console.print(
-                f"round {result.number}: the mixture of {len(result.population)} is at least "
-                f"[bold]{gain.value:+.3f}[/] exploitable (95 % {gain.low:+.3f} … {gain.high:+.3f});"
-                f" joined: {', '.join(result.added)}"
+                f"round {result.number}: the response wins [bold]½ {gain.value:+.3f}[/] "
+                f"(95 % {gain.low:+.3f} … {gain.high:+.3f}) against the mixture of "
+                f"{len(result.population)}; joined: {', '.join(result.added)}"
             )
         members, mixture, rates = league.rates()
         against = (control, league.against_mixture(control)) if control else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def descend(
     for number in range(1, config.rounds + 1):
         seed = int(np.random.default_rng([config.seed, number]).integers(1 << 31))
         task = Task(f"x{number:03d}", ((main, 1.0),), (main,), seed, {"victim": main.id})
-        exploiter = _once(journal, task.name, lambda task=task: oracles.train(task))
+        exploiter = _once(journal, task.name, partial(oracles.train, task))
         oracles.enlist(exploiter)
         gain = gain_of(oracles.play([main, exploiter]), 1, np.ones(1), config.seed)
         if gain.low <= config.min_gain:
@@ -76,9 +77,7 @@ def descend(
         weights = prioritised(rates, config.power)
         against = list(zip(exploiters, weights.tolist(), strict=True))
         name = f"d{number:03d}"
-        defended = _once(
-            journal, name, lambda main=main, name=name, foes=against: defend(name, main, foes)
-        )
+        defended = _once(journal, name, partial(defend, name, main, against))
         oracles.enlist(defended)
         yield Descent(number, main, exploiter, gain, True, defended)
         main = defended

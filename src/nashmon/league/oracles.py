@@ -40,7 +40,7 @@ class ExactMatrix:
         kind, _, rest = member.spec.partition(":")
         size = len(self.win_rates)
         if kind == "pure" and rest.isdigit() and int(rest) < size:
-            return np.eye(size)[int(rest)]
+            return np.asarray(np.eye(size)[int(rest)])
         if kind == "mixed":
             return np.array([float(x) for x in rest.split(",")])
         raise PayoffError(f"{member.id}: {member.spec!r} is no strategy of a game with {size}")
