@@ -7,6 +7,7 @@ At team preview, when nobody is active yet, row k is bench k.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -63,18 +64,9 @@ class EntitySpace:
         return FieldWriter(self.features, self.tables, self.strict)
 
 
-class _Row:
-    """What is remembered of one Pokémon; holding it keeps its identity from being reused."""
-
-    __slots__ = ("active", "ids", "numbers", "pokemon")
-
-    def __init__(self, pokemon: UniversalPokemon | None, ids: bytes, numbers: bytes) -> None:
-        self.pokemon = pokemon
-        self.ids = ids
-        self.numbers = numbers
-        self.active: bytes | None = None
-
-
+# What is remembered of one Pokémon: its rows of ids and of numbers, and itself, because holding it
+# keeps its identity from being reused.
+_Row = tuple[bytes, bytes, UniversalPokemon | None]
 Places = list[UniversalPokemon | None]
 
 
@@ -89,11 +81,13 @@ class EntityEncoder:
         self._ids = _Block("h", np.int16, writer.ids_shape)
         self._numbers = _Block("f", np.float32, writer.numbers_shape)
         self._actives = _Block("f", np.float32, writer.active_shape)
-        self._empty = _Row(None, bytes(self._ids.width), bytes(self._numbers.width))
-        self._empty.active = bytes(self._actives.width)
-        # Who is shown in the blocks now; only rows of others are written.
-        self._shown: Places = [None] * (2 * TEAM)
-        self._shown_actives: Places = [None] * (2 * space.features.slots)
+        self._empty: _Row = (bytes(self._ids.width), bytes(self._numbers.width), None)
+        self._vacant = bytes(self._actives.width)
+        # Who is shown in the blocks now, per side; only rows of others are written.
+        slots = self._slots = space.features.slots
+        self._shown: list[Places] = [[None] * TEAM, [None] * TEAM]
+        self._benches: list[tuple[UniversalPokemon, ...] | None] = [None, None]
+        self._shown_actives: Places = [None] * (2 * slots)
         self._young: dict[int, _Row] = {}
         self._old: dict[int, _Row] = {}
 
@@ -110,31 +104,37 @@ class EntityEncoder:
                 f"cannot show a {state.game_type} state of {state.format!r}"
             )
         preview = state.phase == "preview"
-        self._show(_places(own, preview) + _places(foe, preview))
-        self._show_actives([*own.active, *foe.active])
+        self._show(0, own, preview)
+        self._show(1, foe, preview)
+        self._show_actives(own.active + foe.active)
         out["pokemon_ids"][index] = self._ids.array
         out["pokemon_numbers"][index] = self._numbers.array
         out["active_numbers"][index] = self._actives.array
         out["field"][index] = self._field.values(state)
 
-    def _show(self, places: Places) -> None:
-        ids, numbers = self._ids, self._numbers
-        for k, (pokemon, before) in enumerate(zip(places, self._shown, strict=True)):
-            if pokemon is not before:
-                row = self._row(pokemon)
-                ids.put(k, row.ids)
-                numbers.put(k, row.numbers)
-        self._shown = places
+    def _show(self, k: int, side: UniversalSide, preview: bool) -> None:
+        bench, shown = side.bench, self._shown[k]
+        # While the bench is the same object only those on the field can have changed.
+        same = bench is self._benches[k] and not preview
+        places = side.active if same else _places(side, preview)
+        self._benches[k] = None
+        for place, pokemon in enumerate(places):
+            if pokemon is not shown[place]:
+                ids, numbers, _ = self._row(pokemon)
+                row = k * TEAM + place
+                self._ids.view[self._ids.rows[row]] = ids
+                self._numbers.view[self._numbers.rows[row]] = numbers
+                shown[place] = pokemon
+        if not preview and self._slots + len(bench) <= TEAM:
+            self._benches[k] = bench
 
-    def _show_actives(self, places: Places) -> None:
-        for k, (pokemon, before) in enumerate(zip(places, self._shown_actives, strict=True)):
-            if pokemon is not before:
-                row = self._row(pokemon)
-                if row.active is None:
-                    assert pokemon is not None
-                    row.active = self._writer.active(pokemon)
-                self._actives.put(k, row.active)
-        self._shown_actives = places
+    def _show_actives(self, places: Sequence[UniversalPokemon | None]) -> None:
+        shown = self._shown_actives
+        for k, pokemon in enumerate(places):
+            if pokemon is not shown[k]:
+                row = self._vacant if pokemon is None else self._writer.active(pokemon)
+                self._actives.view[self._actives.rows[k]] = row
+                shown[k] = pokemon
 
     def _row(self, pokemon: UniversalPokemon | None) -> _Row:
         if pokemon is None:
@@ -142,7 +142,7 @@ class EntityEncoder:
         key = id(pokemon)
         row = self._young.get(key)
         if row is None:
-            row = self._old.get(key) or _Row(pokemon, *self._writer.rows(pokemon))
+            row = self._old.get(key) or (*self._writer.rows(pokemon), pokemon)
             if len(self._young) >= self._limit:
                 self._old, self._young = self._young, {}
             self._young[key] = row
@@ -168,15 +168,11 @@ def _places(side: UniversalSide, preview: bool) -> Places:
 class _Block:
     """An array whose rows are set from bytes, which is several times quicker than by numpy."""
 
-    __slots__ = ("_view", "array", "width")
+    __slots__ = ("array", "rows", "view", "width")
 
     def __init__(self, code: str, dtype: type[np.generic], shape: tuple[int, ...]) -> None:
         buffer = array(code, bytes(np.dtype(dtype).itemsize * int(np.prod(shape))))
         self.array = np.frombuffer(buffer, dtype).reshape(shape)
-        self.width = self.array.strides[0]  # bytes of one row
-        self._view = memoryview(buffer).cast("B")
-
-    def put(self, row: int, data: bytes) -> None:
-        """Set one row."""
-        start = row * self.width
-        self._view[start : start + self.width] = data
+        self.width = width = self.array.strides[0]  # bytes of one row
+        self.view = memoryview(buffer).cast("B")
+        self.rows = [slice(k * width, (k + 1) * width) for k in range(shape[0])]  # of `view`

@@ -27,7 +27,9 @@ class FieldWriter:
             first = f"{prefix}_{tables[table].words[1]}"
             return lookup(tables[table], strict, names.index(first) - 1 if first in names else 0)
 
-        self._features = features
+        self._has_abilities = features.has_abilities
+        self._has_dynamax = features.has_dynamax
+        self._has_tera = features.has_tera
         self._nothing_waits = ((),) * features.slots
         self._no_gimmick = (None,) * features.slots
         self._zeros = array("f", bytes(4 * len(names)))
@@ -60,23 +62,22 @@ class FieldWriter:
         return np.frombuffer(values, np.float32)
 
     def _dense(self, state: UniversalState) -> list[float]:
-        f, own, foe = self._features, state.own, state.foe
-        turn = state.turn
+        own, foe, turn = state.own, state.foe, state.turn
         dense: list[float] = [
-            min(turn, 32) / 32,
-            min(turn, 1024) / 1024,
+            turn / 32 if turn < 32 else 1.0,
+            turn / 1024 if turn < 1024 else 1.0,
             *state.force_switch,
             *state.trapped,
-            *(state.maybe_trapped if f.has_abilities else ()),
+            *(state.maybe_trapped if self._has_abilities else ()),
             min(own.team_size, 8) / 8,
             min(own.num_fainted, 8) / 8,
             min(foe.team_size, 8) / 8,
             min(foe.num_fainted, 8) / 8,
         ]
-        if f.has_dynamax:
+        if self._has_dynamax:
             for turns in (own.dynamax_turns, foe.dynamax_turns):
                 dense.append(0.0 if turns is None else (1 + min(turns, 3)) / 4)
-        if f.has_tera:
+        if self._has_tera:
             dense.append(state.reviving)
         return dense
 

@@ -39,7 +39,13 @@ class RowWriter:
         tables: dict[str, Vocabulary],
         strict: bool,
     ) -> None:
-        self._features = features
+        self._num_types = features.num_types
+        self._stats = features.stats
+        self._has_abilities = features.has_abilities
+        self._has_gender = features.has_gender
+        self._has_items = features.has_items
+        self._has_protect = features.has_protect
+        self._has_tera = features.has_tera
         self.ids_shape = spec["pokemon_ids"].shape
         self.numbers_shape = spec["pokemon_numbers"].shape
         self.active_shape = spec["active_numbers"].shape
@@ -71,7 +77,11 @@ class RowWriter:
 
     def rows(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
         """Its rows of `pokemon_ids` and `pokemon_numbers`."""
-        ids, numbers = self._seldom(p)
+        key = (  # what seldom changes
+            *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type, p.terastallized),
+            *(p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
+        )
+        ids, numbers = self._known.get(key) or self._seldom(key, p)
         word, moves = self._moves, p.moves
         known = self._known_moves[p.stats is None]
         found = known.get(moves)
@@ -87,7 +97,7 @@ class RowWriter:
             EMPTY if last is None else word[last],
             EMPTY if charging is None else word[charging],
         )
-        turns = min(p.status_turns, 16) / 16
+        turns = p.status_turns and min(p.status_turns, 16) / 16
         often = self._often_numbers(p.hp_fraction, p.fainted, p.active, turns) + often
         return often_ids + ids, often + numbers
 
@@ -103,42 +113,36 @@ class RowWriter:
         numbers = self._move_numbers(*pp, *nothing, *(move.disabled for move in moves), *nothing)
         return (*(self._moves[move.id] for move in moves), *(filler,) * missing), numbers
 
-    def _seldom(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
+    def _seldom(self, key: tuple[object, ...], p: UniversalPokemon) -> tuple[bytes, bytes]:
         """The columns that seldom change, remembered by the facts they are made of."""
-        key = (
-            *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type, p.terastallized),
-            *(p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
-        )
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            found = self._known[key] = (self._ids(p), self._numbers(p))
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        found = self._known[key] = (self._ids(p), self._numbers(p))
         return found
 
     def _ids(self, p: UniversalPokemon) -> bytes:
-        f, types = self._features, [self._types[name] for name in p.types]
-        if len(types) > f.num_types:
-            raise StateShapeError(f"{p.species} has types {p.types}; {f.num_types} fit")
+        types = [self._types[name] for name in p.types]
+        if len(types) > self._num_types:
+            raise StateShapeError(f"{p.species} has types {p.types}; {self._num_types} fit")
         values = [self._species[p.species], self._species[p.base_species], *types]
-        values += (EMPTY,) * (f.num_types - len(types))
-        if f.has_items:
+        values += (EMPTY,) * (self._num_types - len(types))
+        if self._has_items:
             values.append(UNKNOWN if p.item is None else self._items[p.item])
-        if f.has_abilities:
+        if self._has_abilities:
             values.append(UNKNOWN if p.ability is None else self._abilities[p.ability])
-        if f.has_tera:
+        if self._has_tera:
             values.append(UNKNOWN if p.tera_type is None else self._types[p.tera_type])
         return self._seldom_ids(*values)
 
     def _numbers(self, p: UniversalPokemon) -> bytes:
-        f, stats = self._features, p.stats or (0,) * 5
+        stats = p.stats or (0,) * 5
         values: list[float] = [1.0, p.revealed, p.stats is not None, _SELECTED[p.selected]]
         values += [p.level / 128, min((p.max_hp or 0) / 1024, NUMBER_CAP)]
-        values += [min(stats[k] / 1024, NUMBER_CAP) for k in f.stats]
+        values += [min(stats[k] / 1024, NUMBER_CAP) for k in self._stats]
         values += self._base_stats.get(p.species, self._no_base_stats)
-        if f.has_gender:
+        if self._has_gender:
             values += [p.gender == "M", p.gender == "F", p.gender == "N"]
-        if f.has_tera:
+        if self._has_tera:
             values.append(p.terastallized)
         return self._seldom_numbers(*values)
 
@@ -156,7 +160,7 @@ class RowWriter:
         return found
 
     def _active(self, p: UniversalPokemon) -> bytes:
-        f, boosts = self._features, p.boosts
+        boosts = p.boosts
         values = self._active_zeros[:]
         values[0] = 1.0
         if boosts != _NO_BOOSTS:
@@ -167,9 +171,9 @@ class RowWriter:
             values[9] = 1.0
         if p.first_turn:
             values[10] = 1.0
-        if f.has_protect:
+        if self._has_protect:
             values[11] = min(p.protect_count, 4) / 4
-        if f.has_tera:
+        if self._has_tera:
             values[12] = p.commanding
         for name, count in p.volatiles:
             values[self._volatiles[name]] = 0.5 + min(count, 8) / 16

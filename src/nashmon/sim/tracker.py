@@ -51,7 +51,10 @@ class Tracker:
         self._role = ROLES[seat]
         self._foe_role = ROLES[1 - seat]
         self._battle = track(self.format, self._role, name)
-        num_slots = len(self._battle.letters)
+        letters = self._battle.letters
+        num_slots = len(letters)
+        self._own_places = [self._role + letter for letter in letters]
+        self._foe_places = [self._foe_role + letter for letter in letters]
         self._sorts_moves = num_slots == 1
         self._game_type: GameType = "singles" if num_slots == 1 else "doubles"
         self._no = (False,) * num_slots
@@ -63,6 +66,8 @@ class Tracker:
         self._num_known = 0  # Pokémon of the foe that were on the field
         # Per role the Pokémon in the order of a bench, and for which order of the battle.
         self._sorted: dict[str, tuple[int, list[TrackedPokemon]]] = {}
+        # Per role the bench of the last state: while nobody on it changed, the same object.
+        self._benches: dict[str, tuple[UniversalPokemon, ...]] = {}
         self._maker = StateMaker()
         self._facts: UniversalState | None = None
         self._state: UniversalState | None = None
@@ -166,12 +171,13 @@ class Tracker:
                 slot[0] = move["pp"]
                 slot[1] = move["maxpp"]
             if not move.get("disabled"):
-                open_moves.append(move_order(move_id))
+                open_moves.append(move_id)
         legal = mon.legal or ()
         if len(open_moves) == len(legal) > 1:  # nothing but a single move can stand for another
             mon.disabled = ()
             return
-        mon.disabled = tuple([move for move in legal if move_order(move) not in open_moves])
+        families = [move_order(move_id) for move_id in open_moves]
+        mon.disabled = tuple([move for move in legal if move_order(move) not in families])
 
     def state(self) -> UniversalState:
         """What the player knows now; the same object until something new arrives."""
@@ -191,6 +197,7 @@ class Tracker:
             mon.facts = None
             mon.changed = True
         self._sorted = {}
+        self._benches = {}
         self._maker = StateMaker()
         self._facts = self._state = None
         return self.state()
@@ -204,7 +211,15 @@ class Tracker:
         own = self._own_side(phase == "preview", reviving)
         foe = self._foe_side()
         weather, begun = next(iter(battle._weather.items()), (None, turn))
-        offers = request["active"] if phase == "move" else self._nothing
+        trapped = maybe_trapped = self._no
+        gimmicks: tuple[str | None, ...] = self._nothing
+        if phase == "move":
+            offers = request["active"]
+            trapped = tuple([offer is not None and bool(offer.get("trapped")) for offer in offers])
+            maybe_trapped = tuple(
+                [offer is not None and bool(offer.get("maybeTrapped")) for offer in offers]
+            )
+            gimmicks = tuple([_gimmick(offer) for offer in offers])
         return _state_facts(
             (
                 self.format.id,
@@ -218,9 +233,9 @@ class Tracker:
                 turn - begun,
                 effects(battle._fields, turn, {}),
                 tuple(request["forceSwitch"]) if phase == "switch" else self._no,
-                tuple([offer is not None and bool(offer.get("trapped")) for offer in offers]),
-                tuple([offer is not None and bool(offer.get("maybeTrapped")) for offer in offers]),
-                tuple([_gimmick(offer) for offer in offers]),
+                trapped,
+                maybe_trapped,
+                gimmicks,
                 reviving,
                 self._result,
             )
@@ -244,7 +259,7 @@ class Tracker:
         if battle.turn and mons and not mons[-1].selected:
             for mon in mons:
                 mon.selected = mon.changed = True
-        standing = [battle.occupants.get(self._role + letter) for letter in battle.letters]
+        standing = list(map(battle.occupants.get, self._own_places))
         return self._side(self._role, mons, standing, reviving)
 
     def _foe_side(self) -> UniversalSide:
@@ -257,7 +272,7 @@ class Tracker:
             for mon in mons:
                 mon.selected = True if mon._revealed else (False if complete else None)
                 mon.changed = True
-        standing = [battle.occupants.get(self._foe_role + letter) for letter in battle.letters]
+        standing = list(map(battle.occupants.get, self._foe_places))
         return self._side(self._foe_role, mons, standing, False)
 
     def _side(
@@ -273,14 +288,23 @@ class Tracker:
         living: list[Any] = []
         fainted: list[Any] = []
         for mon in self._in_order(role, mons):
-            if mon not in standing:
-                seen = self._seen(mon, False) if mon.changed else mon.facts
-                (fainted if mon._status is FAINTED else living).append(seen)
+            if not mon.changed:
+                seen = mon.facts
+            elif mon in standing:  # whoever stands there counts as changed
+                continue
+            else:
+                seen = self._seen(mon, False)
+            (fainted if mon._status is FAINTED else living).append(seen)
+        bench = tuple(fainted + living if reviving else living + fainted)
+        if bench == self._benches.get(role):
+            bench = self._benches[role]
+        else:
+            self._benches[role] = bench
         conditions = battle._conditions(role)
         return _side_facts(
             (
                 active,
-                tuple(fainted + living if reviving else living + fainted),
+                bench,
                 _aged(conditions, turn) if conditions else (),
                 self._slot_conditions(role) if battle.slot_conditions else self._no_slot_conditions,
                 battle._team_size.get(role, len(mons)),

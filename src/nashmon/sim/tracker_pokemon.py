@@ -38,8 +38,8 @@ TOXIC = Status.TOX
 
 _FIELDS = """acted added_type base_forme battle changed changed_types commanding copied_ability
     counts dex_species disabled entry facts forme last_move_id learned legal move_effects nickname
-    order own preparing_id protects reread seen_before selected shown_as slots status_turns
-    transformed_now turn_effects volatiles"""
+    order own preparing_id protects reread seen_before selected shown_as slots sorted_slots
+    status_turns transformed_now turn_effects volatiles"""
 
 Slots = dict[str, list[int]]  # move id → [pp, max pp]
 
@@ -85,6 +85,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.disabled: tuple[str, ...] = ()
         self.learned: Slots = {}  # its own moves
         self.slots: Slots = self.learned  # … or what Transform and Mimic made of them
+        self.sorted_slots: tuple[Slots, tuple[str, ...]] = ({}, ())  # slots with their sorted ids
         self.base_forme = self.forme = ""
         self.seen_before: tuple[Any, ...] = ()
         self.status_turns = 0

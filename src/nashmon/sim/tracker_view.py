@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ _new_move = lru_cache(maxsize=65536)(UniversalMove)
 # The fields that only an active Pokémon can have otherwise.
 _IDLE = ((0,) * 7, (), None, 0, False, False, None, False, False)
 _facts = facts_constructor(UniversalPokemon)
-_move_facts = facts_constructor(UniversalMove)
+_make_move_facts = facts_constructor(UniversalMove)
 _new_pokemon = quick_constructor(UniversalPokemon)
 _new_side = quick_constructor(UniversalSide)
 _new_state = quick_constructor(UniversalState)
@@ -67,6 +67,9 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     gen = mon.battle.gen
     item = "" if gen == 1 else mon._item
     entry = mon.entry
+    ability = mon._temporary_ability
+    if ability is None and not mon.copied_ability:
+        ability = mon._ability
     if mon._terastallized or mon.changed_types is not None or mon.added_type is not None:
         types = mon.types
     else:
@@ -87,7 +90,7 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         mon._terastallized_type,
         mon._terastallized,
         None if item == UNKNOWN_ITEM else item or "",
-        "" if gen < 3 else mon.ability,
+        "" if gen < 3 else ability,
         _moves(mon),
         None if entry is None else _stat_values(entry["stats"]),
         active,
@@ -96,7 +99,7 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     )
     if not active:
         return _facts(known + _IDLE)
-    volatiles = effects(mon.volatiles, turn, mon.counts)
+    volatiles = effects(mon.volatiles, turn, mon.counts) if mon.volatiles or mon.counts else ()
     return _facts(
         (
             *known,
@@ -113,14 +116,33 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     )
 
 
+@cache  # of a dex's moves there are few: every PP of each
+def _move_facts(move: str, pp: int, max_pp: int, disabled: bool) -> UniversalMove:
+    return _make_move_facts((move, pp, max_pp, disabled))
+
+
 def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
     slots = mon.slots
     disabled = mon.disabled
     ids = mon.legal
-    # A battle may end after Transform, Mimic or fainting changed the moves, before a new request.
-    if ids is None or not slots.keys() >= set(ids):
+    if ids is None:
+        ids = _sorted_ids(mon)
+    try:
+        return tuple([_move_facts(move, *slots[move], move in disabled) for move in ids])
+    except KeyError:
+        # A battle may end after Transform, Mimic or fainting changed the moves, before a request.
+        ids = _sorted_ids(mon)
+        return tuple([_move_facts(move, *slots[move], move in disabled) for move in ids])
+
+
+def _sorted_ids(mon: TrackedPokemon) -> tuple[str, ...]:
+    """Ids of its slots in order; moves are added to slots, never taken from them."""
+    slots, ids = mon.sorted_slots
+    if slots is not mon.slots or len(ids) != len(slots):
+        slots = mon.slots
         ids = tuple(sorted(slots, key=move_order))
-    return tuple([_move_facts((move, *slots[move], move in disabled)) for move in ids])
+        mon.sorted_slots = slots, ids
+    return ids
 
 
 class StateMaker:

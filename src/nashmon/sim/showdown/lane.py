@@ -69,8 +69,12 @@ class Lane:
         self._arrays = arrays
         self.first_row = first_row
         self._num = len(arrays["ended"])
+        # By 2n + seat.
         flat = {k: v.reshape(-1, *v.shape[2:]) for k, v in arrays.observations().items()}
-        self._flat_observations = flat  # row 2n + seat
+        self._flat_observations = flat
+        self._flat_masks = list(arrays["masks"].reshape(2 * self._num, -1))
+        self._flat_acting = arrays["acting"].reshape(-1)
+        self._flat_rewards = arrays["rewards"].reshape(-1)
         self._views: list[tuple[_View, _View]] = []
         self._logs: dict[int, list[str]] = {}
         self._held: dict[int, bool] = {}  # ended rows Node still has → whether by the turn limit
@@ -220,21 +224,22 @@ class Lane:
         error, request = update.errors[seat], update.requests[seat]
         if error is not None and not error.startswith(UNAVAILABLE):
             raise SimulatorError(f"battle {self.first_row + row}, p{seat + 1}: {error}")
-        mask = self._arrays["masks"][row, seat]
+        index = 2 * row + seat
+        mask = self._flat_masks[index]
         view = self._views[row][seat]
         if request is not None:
             view.request = request
             view.tracker.request(request)
         if request is None or request.get("wait"):
-            self._arrays["acting"][row, seat] = False
+            self._flat_acting[index] = False
             mask[:] = False
             return
-        self._arrays["acting"][row, seat] = True
+        self._flat_acting[index] = True
         self._space.mask(request, mask)
         state = view.tracker.facts()
-        view.encoder.write(state, self._flat_observations, 2 * row + seat)
+        view.encoder.write(state, self._flat_observations, index)
         if view.previous is not None:
-            self._arrays["rewards"][row, seat] = self._reward(view.previous, state)
+            self._flat_rewards[index] = self._reward(view.previous, state)
         view.previous = state
 
     def _finish(self, row: int, update: BattleUpdate) -> None:
