@@ -30,6 +30,7 @@ class Step:
     rate: Callable[[int], Power]  # PPO's step, per information set, from the number of updates
     magnet: float  # weight of the magnet at the start
     fall: float  # the magnet's weight halves after updates / fall
+    floor: float  # the magnet's weight never falls below
     clip: float
     eta: float  # R-NaD
     rnad_rate: Callable[[int], Power]
@@ -40,6 +41,7 @@ class Step:
 SMALL = Step(
     rate=lambda n: Power(2.0, 0.5, n / 10),
     magnet=0.3,
+    floor=0.0,
     fall=20,
     clip=0.2,
     eta=0.1,
@@ -50,6 +52,7 @@ SMALL = Step(
 LARGE = Step(
     rate=lambda n: Power(5.0, 1.0, n / 20),
     magnet=0.1,
+    floor=0.0055,
     fall=40,
     clip=0.5,
     eta=0.07,
@@ -84,7 +87,7 @@ def preset(game: str, algo: str, updates: int = 0, games: int = -1) -> SolveConf
             threshold=step.threshold,
             value_weight=0.3,
         ),
-        magnet=MagnetConfig(weight=Power(step.magnet, 1.0, updates / step.fall)),
+        magnet=MagnetConfig(weight=Power(step.magnet, 1.0, updates / step.fall, low=step.floor)),
         damping=_damping(),
         portfolio=PortfolioConfig(
             weight=Power(0.1), max_size=2, add_interval=50, strategy="recent"
