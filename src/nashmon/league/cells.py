@@ -16,7 +16,7 @@ from nashmon.league.payoff import PayoffTable
 from nashmon.league.population import Member
 from nashmon.match.cells import CellStore, Conditions, Entrant, Range, in_order
 from nashmon.match.statistics import Record
-from nashmon.match.tournament import BATCH_PAIRS, Batch, TournamentError, play_batch
+from nashmon.match.tournament import BATCH_PAIRS, Batch, TournamentError, one_thread, play_batch
 
 Pair = tuple[Entrant, Entrant]
 Job = tuple[Pair, Range]
@@ -87,7 +87,9 @@ def battles_of(
 
 
 def _in_processes(batches: Mapping[Job, Batch], workers: int) -> Iterator[tuple[Job, Record]]:
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_one_thread)
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=one_thread, initargs=(os.getpid(),)
+    )
     try:
         jobs = {pool.submit(play_batch, batch): job for job, batch in batches.items()}
         for future in as_completed(jobs):
@@ -101,8 +103,3 @@ def _in_processes(batches: Mapping[Job, Batch], workers: int) -> Iterator[tuple[
             yield jobs[future], future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _one_thread() -> None:
-    """The processes share the cores; numerical libraries must not add threads of their own."""
-    os.environ["OMP_NUM_THREADS"] = "1"

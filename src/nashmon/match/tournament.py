@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from nashmon.agents.specs import fingerprint, get_agent
+from nashmon.core.children import end_with
 from nashmon.core.errors import NashmonError
 from nashmon.core.formats import get_format
 from nashmon.match.allocate import allocate
@@ -175,7 +176,9 @@ def _run(jobs: Jobs, workers: int) -> Iterator[tuple[tuple[Entrant, Entrant], Ra
             yield pair, part, play_batch(batch)
         return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), context, initializer=_one_thread)
+    pool = ProcessPoolExecutor(
+        min(workers, len(jobs)), context, initializer=one_thread, initargs=(os.getpid(),)
+    )
     try:
         futures: dict[Future[Record], tuple[tuple[Entrant, Entrant], Range]] = {
             pool.submit(play_batch, batch): key for key, batch in jobs.items()
@@ -194,8 +197,9 @@ def _run(jobs: Jobs, workers: int) -> Iterator[tuple[tuple[Entrant, Entrant], Ra
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _one_thread() -> None:
+def one_thread(parent: int) -> None:
     """The processes share the cores; numerical libraries must not add threads of their own."""
+    end_with(parent)
     os.environ["OMP_NUM_THREADS"] = "1"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +16,7 @@ import torch
 from nashmon.agents.neural import NeuralAgent
 from nashmon.agents.specs import get_agent
 from nashmon.core.agent import Agent
+from nashmon.core.children import end_with
 from nashmon.core.errors import NashmonError
 from nashmon.match.play import play
 from nashmon.match.statistics import Record
@@ -97,13 +96,7 @@ def _settle(parent: int) -> None:
     """A polite neighbour of the training process, that does not outlive it."""
     os.nice(10)
     torch.set_num_threads(1)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    end_with(parent)
 
 
 class Evaluator:
