@@ -5,23 +5,10 @@ from typing import Any
 
 import pytest
 import torch
+from small_run import SMALL
 
 from nashmon.core.settings import override, read_settings
 from nashmon.train.config import RunConfig
-
-SMALL = [
-    "threads=1",
-    "network.options={memory: none, width: 32, entity_width: 16}",
-    "rollout.battles=16",
-    "rollout.steps=8",
-    "rollout.turn_limit=100",
-    "teams.train=[competitive]",
-    "budget={minutes: 0, updates: 6}",
-    "checkpoints.every=3",
-    "ppo.num_minibatches=2",
-    "evaluation={every: 0, opponents: [], background: false}",
-    "log.tensorboard=false",
-]
 
 
 @pytest.fixture(autouse=True)

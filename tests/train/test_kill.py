@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import SMALL
+from small_run import SMALL
 
 from nashmon.nets.build import load_policy
 from nashmon.train.loop import Loop

@@ -80,7 +80,7 @@ def test_iterated_selfplay_resumes_and_compares(small_config: Any, tmp_path: Pat
 
 
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from conftest import SMALL
+    from small_run import SMALL
 
     monkeypatch.chdir(tmp_path)
     sets = [item for change in SMALL for item in ("-s", change)]
