@@ -30,6 +30,7 @@ from nashmon.envs.poke_env_player import NashmonPlayer
 from nashmon.sim.local_server import LocalServer
 from nashmon.sim.make import default_teams
 from nashmon.train.config import RunConfig
+from nashmon.train.profiler import profile
 from nashmon.train.trainer import Trainer
 
 FORMAT = "gen1ou"
@@ -42,24 +43,11 @@ def config(*changes: str) -> RunConfig:
 
 def measure_ours(seconds: float, *changes: str) -> dict[str, float]:
     """The whole loop, warm: decisions/s, and where the time goes."""
-    trainer = Trainer(config(*changes), Path(tempfile.mkdtemp()))
-    try:
-        for _ in range(3):
-            trainer.step()
-        decisions, collect, update = 0, 0.0, 0.0
-        start = time.perf_counter()
-        while time.perf_counter() - start < seconds:
-            progress = trainer.step()
-            decisions += progress.report.decisions
-            collect += progress.metrics["time/collect"]
-            update += progress.metrics["time/update"]
-        total = time.perf_counter() - start
-    finally:
-        trainer.close()
+    found = profile(config(*changes), seconds, warmup=3)
     return {
-        "decisions_per_second": decisions / total,
-        "collect_microseconds": 1e6 * collect / decisions,
-        "update_microseconds": 1e6 * update / decisions,
+        "decisions_per_second": found.decisions_per_second,
+        "collect_microseconds": found.collect_us,
+        "update_microseconds": found.update_us,
     }
 
 

@@ -24,6 +24,7 @@ import yaml
 from nashmon import __version__
 from nashmon.core.errors import NashmonError
 from nashmon.core.settings import plain, read_settings, read_yaml
+from nashmon.match.cells import write_atomically
 from nashmon.train.config import RunConfig
 
 CONFIG, MANIFEST, METRICS, EVALUATIONS = (
@@ -132,13 +133,3 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             if number < len(lines):
                 raise RunError(f"{path}, line {number}: not JSON ({error})") from error
     return rows
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file so that a crash leaves the old or the new one, never half."""
-    fresh = path.with_name(f".{path.name}.new")
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)

@@ -22,11 +22,11 @@ from nashmon.learn.damping import Damping
 from nashmon.learn.masked import kl
 from nashmon.learn.ppo import PPO
 from nashmon.learn.schedules import Power
+from nashmon.match.cells import write_atomically
 from nashmon.match.statistics import Record
 from nashmon.nets.build import load_policy
 from nashmon.train.config import RunConfig
 from nashmon.train.evaluation import SEED, match_on
-from nashmon.train.run import write_atomically
 from nashmon.train.trainer import Trainer
 
 Preset = Literal["baseline", "damped"]
