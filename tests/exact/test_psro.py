@@ -13,6 +13,8 @@ from nashmon.league.oracles import ExactMatrix, ExactTree
 from nashmon.league.population import Member
 from nashmon.league.psro import PSRO, PSROConfig, PSROError, Round
 from nashmon.learn.games import load_game
+from nashmon.learn.presets import preset
+from nashmon.learn.solve import solve
 
 VARIANTS = ("psro", "anytime", "selfplay")
 
@@ -93,15 +95,34 @@ def test_anytime_psro_on_leduc_finds_what_its_mixture_loses() -> None:
     assert exact[-1] < exact[0] / 2
 
 
+def leduc(game_name: str, settings: PSROConfig, goal: float) -> list[float]:
+    game = ExactTree(load_game(game_name))
+    start = game.add("start", game.tree.uniform())
+    _, exact = run(game, start, settings, goal)
+    if settings.variant != "psro":
+        assert all(later <= before + 1e-7 for before, later in pairwise(exact))
+    return exact
+
+
+@pytest.mark.parametrize(
+    ("variant", "rounds", "stages"), [("psro", 90, 1), ("anytime", 14, 8), ("selfplay", 20, 5)]
+)
+def test_leduc_gets_close_on_a_small_budget(variant: str, rounds: int, stages: int) -> None:
+    exact = leduc("leduc_ranks", config(variant, rounds, stages), goal=0.5)
+    assert exact[-1] <= 0.5 < 2.0 < exact[0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("variant", "rounds", "stages"), [("psro", 600, 1), ("anytime", 60, 60), ("selfplay", 60, 30)]
+    ("game_name", "variant", "rounds", "stages"),
+    [
+        ("leduc", "psro", 400, 1),
+        ("leduc_ranks", "anytime", 60, 10),
+        ("leduc_ranks", "selfplay", 90, 5),
+    ],
 )
-def test_leduc_is_solved(variant: str, rounds: int, stages: int) -> None:
-    game = ExactTree(load_game("leduc_ranks"))
-    start = game.add("start", game.tree.uniform())
-    _, exact = run(game, start, config(variant, rounds, stages), goal=0.05)
-    assert exact[-1] <= 0.05
+def test_leduc_is_solved(game_name: str, variant: str, rounds: int, stages: int) -> None:
+    assert leduc(game_name, config(variant, rounds, stages), goal=0.05)[-1] <= 0.05
 
 
 def test_payoffs_of_a_tree_are_its_values() -> None:
@@ -148,6 +169,13 @@ def test_exploit_and_defend_lowers_exploitability_on_leduc() -> None:
     gains = [step.gain.value * 2 * game.tree.max_return for step in steps]
     np.testing.assert_allclose(gains, exact, atol=1e-9)
     assert exact[39] < exact[14] < exact[4] < exact[0]
+
+
+def test_nfsp_falls_on_leduc() -> None:
+    points = solve(replace(preset("leduc_ranks", "nfsp", 60, games=1024), evaluations=2))
+    curve = [point.exploitability for point in points]
+    assert curve == sorted(curve, reverse=True)
+    assert curve[-1] < 0.6 * curve[0]
 
 
 def test_descent_ends_at_an_equilibrium() -> None:

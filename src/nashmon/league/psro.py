@@ -193,39 +193,43 @@ class PSRO:
         mixture = self._mixture(rates)
         response = self._train(f"r{number:03d}", population, mixture, rates)
         rates = self.oracles.play([*population, response])
-        return self._describe(number, population, mixture, rates, [response])
+        return self._describe(number, population, mixture, rates, [response], len(population))
 
     def _anytime(
         self, number: int, population: list[Member], rates: Rates
     ) -> tuple[Round, list[Member]]:
-        """Alternate between a response and the mixture that does best against all of them."""
+        """Alternate between a response and the mixture that does best against all of them.
+
+        Each mixture tried was met by a response of its own, so what it loses is known; the best of
+        them and of the last round's is kept.  With exact responses that never rises.
+        """
         responses: list[Member] = []
         answers: list[Member] = []  # selfplay: responses to the responses, open to the mixture
-        columns, everyone, solution = population, population, minimax(rates.win_rates)
+        tried = [np.array(stored.mixture) for stored in self.rounds()[-1:]]
+        columns, everyone = population, population
         for stage in range(1, self.config.stages + 1):
             name = f"r{number:03d}s{stage:02d}"
+            solution = minimax(rates.win_rates[:, : len(columns)])
+            tried.append(solution.columns)
             mixture = _padded(solution.columns, len(everyone))
             responses.append(self._train(name, everyone, mixture, rates))
             everyone = [*columns, *responses]
             rates = self.oracles.play(everyone)
-            gained = rates.win_rates[-1, : len(columns)] @ solution.columns
-            if gained - solution.value <= _CONVERGED:
+            if _worst(rates, solution.columns) - solution.value <= _CONVERGED:
                 break  # the mixture is the best there is, and this response has verified it
             if self.config.variant == "selfplay":
                 answers.append(self._train(f"{name}n", responses[-1:], np.ones(1)))
                 columns = [*population, *answers]
                 everyone = [*columns, *responses]
                 rates = self.oracles.play(everyone)
-            solution = minimax(rates.win_rates[:, : len(columns)])
-        rows = solution.rows[len(columns) :]  # without the response that only verified
-        new = [member for member, w in zip(responses, rows, strict=False) if w > _PART]
-        new = new or [responses[-1]]
-        mixture = solution.columns
+        mixture = _padded(min(tried, key=lambda mixture: _worst(rates, mixture)), len(columns))
+        new = responses
         if answers:
             population, mixture = self._collapsed(number, population, answers, mixture)
             rates = self.oracles.play([*population, *responses])
-            new = [*population[len(columns) - len(answers) :], *new]
-        return self._describe(number, population, mixture, rates, new)
+            new = [*population[len(columns) - len(answers) :], *responses]
+        best = int(np.argmax(rates.win_rates[:, : len(population)] @ mixture))
+        return self._describe(number, population, mixture, rates, new, best)
 
     def _collapsed(
         self, number: int, population: list[Member], answers: list[Member], mixture: Mixture
@@ -277,10 +281,10 @@ class PSRO:
         mixture: Mixture,
         rates: Rates,
         new: list[Member],
+        best: int,
     ) -> tuple[Round, list[Member]]:
+        """The round as it is stored; `best` is the place of the best response."""
         size = len(population)
-        # Everyone who is not in the mixture's population responded to it.
-        best = size + int(np.argmax(rates.win_rates[size:, :size] @ mixture))
         result = Round(
             number,
             tuple(member.id for member in population),
@@ -296,6 +300,11 @@ class PSRO:
 
 def _padded(mixture: Mixture, size: int) -> Mixture:
     return np.append(mixture, np.zeros(size - len(mixture)))
+
+
+def _worst(rates: Rates, mixture: Mixture) -> float:
+    """The most anyone in the table wins against a mixture over the first agents."""
+    return float((rates.win_rates[:, : len(mixture)] @ mixture).max())
 
 
 def gain_of(rates: Rates, row: int, mixture: Mixture, seed: int) -> Gain:
