@@ -9,7 +9,8 @@ import json
 import time
 
 from nashmon.league.oracles import ExactTree
-from nashmon.league.psro import PSRO, PSROConfig
+from nashmon.league.psro import PSRO
+from nashmon.league.rounds import PSROConfig
 from nashmon.learn.games import load_game
 
 # (name, variant, solver, stages)

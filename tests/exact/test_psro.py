@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from nashmon.league.descent import DescentConfig, descend
 from nashmon.league.oracles import ExactMatrix, ExactTree
 from nashmon.league.population import Member
-from nashmon.league.psro import PSRO, PSROConfig, PSROError, Round
+from nashmon.league.psro import PSRO
+from nashmon.league.rounds import PSROConfig, PSROError, Round, Task
 from nashmon.learn.games import load_game
 from nashmon.learn.presets import preset
 from nashmon.learn.solve import solve
 
-VARIANTS = ("psro", "anytime", "selfplay")
+STAGES = {"psro": 1, "anytime": 40, "selfplay": 40, "pipeline": 2}
 
 
 def random_game(seed: int, size: int = 12) -> np.ndarray:
@@ -47,11 +47,11 @@ def run(
     return rounds, exact
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", STAGES)
 @pytest.mark.parametrize("seed", range(3))
 def test_matrix_games_are_solved(variant: str, seed: int) -> None:
     game = ExactMatrix(random_game(seed))
-    rounds, exact = run(game, game.pure(0), config(variant, 40))
+    rounds, exact = run(game, game.pure(0), config(variant, 40, STAGES[variant]))
     assert exact[-1] <= 1e-6
     # What the response gained is the exploitability of the mixture it met.
     for result, truth in zip(rounds, exact, strict=True):
@@ -59,11 +59,11 @@ def test_matrix_games_are_solved(variant: str, seed: int) -> None:
         assert result.inside <= truth + 1e-9
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", STAGES)
 def test_kuhn_is_solved(variant: str) -> None:
     game = ExactTree(load_game("kuhn"))
     start = game.add("start", game.tree.uniform())
-    _, exact = run(game, start, config(variant, 40), goal=0.01)
+    _, exact = run(game, start, config(variant, 40, STAGES[variant]), goal=0.01)
     assert exact[-1] <= 0.01
 
 
@@ -154,25 +154,36 @@ def test_fictitious_play_lowers_exploitability_on_leduc() -> None:
     assert exact[39] < exact[14] < exact[4] < exact[0]
 
 
-def test_exploit_and_defend_lowers_exploitability_on_leduc() -> None:
+@pytest.mark.parametrize("variant", ["nfsp", "descent"])
+def test_one_agent_variants_lower_exploitability_on_leduc(variant: str) -> None:
     game = ExactTree(load_game("leduc_ranks"))
-    main = game.add("main", game.tree.uniform())
-
-    def defend(name: str, main: Member, foes: object) -> Member:
-        """Take in the newest exploiter: what beats the main agent becomes part of it."""
-        exploiter = list(foes)[-1][0]  # type: ignore[call-overload]
-        share = 1.0 / (int(name[1:]) + 1)
-        return game.average(name, [(main, 1.0 - share), (exploiter, share)])
-
-    steps = list(descend(DescentConfig(rounds=40), main, game.oracles(), defend))
-    exact = [game.exploitability([step.main], [1.0]) for step in steps]
-    gains = [step.gain.value * 2 * game.tree.max_return for step in steps]
-    np.testing.assert_allclose(gains, exact, atol=1e-9)
+    start = game.add("start", game.tree.uniform())
+    rounds, exact = run(game, start, config(variant, 40))
     assert exact[39] < exact[14] < exact[4] < exact[0]
+    # The response is exact: what it gains is the exploitability of the one agent it met.
+    gains = [result.gain.value * 2 * game.tree.max_return for result in rounds]
+    np.testing.assert_allclose(gains, exact, atol=1e-9)
+    assert all(max(result.mixture) == 1.0 for result in rounds)
+
+
+def test_pipeline_responses_are_trained_slice_by_slice() -> None:
+    game = ExactMatrix(random_game(3))
+    starts: dict[str, str | None] = {}
+
+    def train(task: Task) -> Member:
+        starts[task.name] = task.start and task.start.id
+        return game.train(task)
+
+    oracles = replace(game.oracles(), train=train)
+    loop = PSRO(config("pipeline", 3, stages=3), [game.pure(0)], oracles)
+    assert [result.added for result in loop.run()] == [("r001v001",), ("r002v002",), ("r003v003",)]
+    assert starts["r003v001"] is None
+    assert starts["r003v002"] == "r003v001" and starts["r003v003"] == "r003v002"
+    assert "r004v001" not in starts and starts["r004v002"] is None
 
 
 def test_nfsp_falls_on_leduc() -> None:
-    points = solve(replace(preset("leduc_ranks", "nfsp", 60, games=1024), evaluations=2))
+    points = solve(replace(preset("leduc_ranks", "nfsp", 30, games=1024), evaluations=2))
     curve = [point.exploitability for point in points]
     assert curve == sorted(curve, reverse=True)
     assert curve[-1] < 0.6 * curve[0]
@@ -182,8 +193,10 @@ def test_descent_ends_at_an_equilibrium() -> None:
     rps = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     game = ExactMatrix(rps)
     even = game.average("even", [(game.pure(i), 1 / 3) for i in range(3)])
-    steps = list(descend(DescentConfig(min_gain=1e-9), even, game.oracles(), lambda n, m, f: m))
-    assert len(steps) == 1 and not steps[0].kept
+    loop = PSRO(config("descent", 5), [even], game.oracles())
+    assert [result.added for result in loop.run()] == [("x001",)]
+    members, mixture = loop.final()
+    assert members[int(mixture.argmax())] == even
 
 
 def test_wrong_settings_are_refused() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,13 @@ from nashmon.league.journal import Journal, JournalError
 from nashmon.league.oracles import ExactMatrix
 from nashmon.league.payoff import Rates
 from nashmon.league.population import Member, Population
-from nashmon.league.psro import PSRO, Oracles, PSROConfig
+from nashmon.league.psro import PSRO
+from nashmon.league.rounds import PSROConfig
 from nashmon.match.cells import CellStore, Conditions
 from nashmon.match.statistics import Record
 
 CONDITIONS = Conditions("exact", "", "", 3, 0)
-SEED, ROUNDS, GAMES = 5, 3, 20
+SEED, ROUNDS, GAMES = 5, 2, 10
 
 
 def game() -> ExactMatrix:
@@ -45,8 +47,7 @@ class League:
         )
         self.cells = Cells(CellStore(folder, CONDITIONS), self.games, batch=5)
         start = self.population.add(self.game.pure(0))
-        average = self.game.average
-        oracles = Oracles(self.game.train, self.play, average, self.population.add)
+        oracles = replace(self.game.oracles(), play=self.play, enlist=self.population.add)
         config = PSROConfig(rounds=ROUNDS, variant=variant, stages=2, min_gain=-1.0, solver="lp")
         self.psro = PSRO(config, [start], oracles, Journal(folder))
 
@@ -83,7 +84,7 @@ class Crash(BaseException):
     """The power goes out."""
 
 
-@pytest.mark.parametrize("variant", ["psro", "selfplay"])
+@pytest.mark.parametrize("variant", ["psro", "selfplay", "pipeline", "descent"])
 @pytest.mark.parametrize("stored", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_write_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, stored: bool

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nashmon.league.payoff import Rates
 from nashmon.league.population import Kind, Member
-from nashmon.league.psro import Oracles, Task
+from nashmon.league.rounds import Oracles, Task
 from nashmon.learn.tree import GameTree
 from nashmon.match.metagame import Matrix, PayoffError, check_win_rates
 
@@ -22,6 +22,14 @@ EXACT = "exact"  # the format of members that play a solvable game
 def exact_member(name: str, spec: str, kind: Kind = "response", **facts: Any) -> Member:
     """A member that exists in an exact game only."""
     return Member(name, spec, kind, EXACT, spec, (), facts)
+
+
+def _taken_in(task: Task) -> list[tuple[Member, float]]:
+    """The agent that is defended with its newest exploiter as one part in k + 1 of it."""
+    if task.start is None:
+        raise PayoffError(f"{task.name}: nobody to defend")
+    share = 1.0 / (len(task.opponents) + 1)
+    return [(task.start, 1.0 - share), (task.opponents[-1][0], share)]
 
 
 class ExactMatrix:
@@ -66,6 +74,10 @@ class ExactMatrix:
         mixed = ",".join(repr(float(x)) for x in self.mix(members))
         return exact_member(name, f"mixed:{mixed}", "average")
 
+    def defend(self, task: Task) -> Member:
+        """What beats the agent becomes part of it."""
+        return self.average(task.name, _taken_in(task))
+
     def exploitability(self, members: Sequence[Member], mixture: Sequence[float]) -> float:
         """What the best strategy of the whole game wins beyond ½."""
         mixed = self.mix(list(zip(members, mixture, strict=True)))
@@ -73,7 +85,7 @@ class ExactMatrix:
 
     def oracles(self) -> Oracles:
         """The callables PSRO needs."""
-        return Oracles(self.train, self.play, self.average)
+        return Oracles(self.train, self.play, self.average, defend=self.defend)
 
 
 class ExactTree:
@@ -133,13 +145,17 @@ class ExactTree:
         """A mixture as one policy."""
         return self.add(name, self.mix(members), "average")
 
+    def defend(self, task: Task) -> Member:
+        """What beats the agent becomes part of it."""
+        return self.average(task.name, _taken_in(task))
+
     def exploitability(self, members: Sequence[Member], mixture: Sequence[float]) -> float:
         """NashConv / 2 of a mixture in the whole game, in the game's units."""
         return self.tree.exploitability(self.mix(list(zip(members, mixture, strict=True))))
 
     def oracles(self) -> Oracles:
         """The callables PSRO needs."""
-        return Oracles(self.train, self.play, self.average)
+        return Oracles(self.train, self.play, self.average, defend=self.defend)
 
     def _along(self, edge: Floats) -> Floats:
         """Product of the edges from the root to each node."""

@@ -11,7 +11,7 @@ import numpy as np
 from nashmon.league.analysis import Analysis
 from nashmon.league.payoff import Rates
 from nashmon.league.population import Member
-from nashmon.league.psro import Gain, Round
+from nashmon.league.rounds import Gain, Round
 from nashmon.match.ratings import rate
 from nashmon.review.charts import COLOURS, Series, heat_map, interval_chart, line_chart
 from nashmon.review.page import Cell, facts, page, paragraph, section, table

@@ -27,7 +27,8 @@ from nashmon.league.journal import Journal
 from nashmon.league.nash import Mixture
 from nashmon.league.payoff import Rates, allocate_games
 from nashmon.league.population import Member, Population, make_member
-from nashmon.league.psro import PSRO, Gain, Oracles, PSROConfig, Round, Task, gain_of
+from nashmon.league.psro import PSRO
+from nashmon.league.rounds import Gain, Oracles, PSROConfig, Round, Task, gain_of
 from nashmon.learn.schedules import Power
 from nashmon.match.cells import CellStore, text_hash, write_atomically
 from nashmon.match.tournament import TournamentConfig, conditions_of
