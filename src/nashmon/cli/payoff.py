@@ -28,8 +28,9 @@ def payoff(
     """Play what is missing; write payoff.json, payoff.csv, payoff.npz and heatmap.html."""
     from nashmon.cli.nash import show_analysis
     from nashmon.league.analysis import analyse
-    from nashmon.league.cells import Cells, battles_of
-    from nashmon.league.payoff import Rates, allocate_games
+    from nashmon.league.cells import Cells, battles_of, play_table
+    from nashmon.league.journal import Journal
+    from nashmon.league.payoff import Rates
     from nashmon.league.payoff_files import write_table
     from nashmon.league.population import Population
     from nashmon.match.cells import CellStore
@@ -59,9 +60,7 @@ def payoff(
         def tell(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        table = cells.fill(members, allocate_games(cells.table(members), games), tell)
-        if budget:
-            table = cells.fill(members, allocate_games(table, games, deviation, budget), tell)
+        table = play_table(cells, members, games, deviation, budget, Journal(out), tell)
     for ending in ("json", "csv", "npz"):
         write_table(out / f"payoff.{ending}", table)
     write_page(out / "heatmap.html", page("Payoff table", payoff_section(Rates.of(table))))

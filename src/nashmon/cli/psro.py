@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from nashmon.league.rounds import Measured, Round
+
 
 def psro(
     config: Annotated[Path | None, typer.Argument(help="Settings (YAML); default: none.")] = None,
@@ -17,8 +19,8 @@ def psro(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Continue the league in --out.")] = False,
     control: Annotated[
-        str, typer.Option(help="An agent trained by self-play with an equal budget.")
-    ] = "",
+        bool, typer.Option("--control", help="Also train self-play with an equal budget.")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the league lives.")] = Path(
         "league"
     ),
@@ -36,9 +38,9 @@ def psro(
 
         def watch(what: str, done: int, total: int, rate: float) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
+                tasks[what] = bar.add_task(what, total=total or None)
             won = f" {rate:.1%} won" if rate >= 0 else ""
-            bar.update(tasks[what], description=what + won, completed=done, total=total)
+            bar.update(tasks[what], description=what + won, completed=done, total=total or None)
 
         if resume and (config or settings):
             raise LeagueError("--resume goes on with the stored settings: give no others")
@@ -46,20 +48,32 @@ def psro(
             league = League.open(out, watch)
         else:
             league = League.create(load_league(config, settings or []), out, watch)
-        for result in league.run():
-            gain = result.gain
-            console.print(
-                f"round {result.number}: the response wins [bold]½ {gain.value:+.3f}[/] "
-                f"(95 % {gain.low:+.3f} … {gain.high:+.3f}) against the mixture of "
-                f"{len(result.population)}; joined: {', '.join(result.added)}"
-            )
+        rounds, measured = [], []
+        for result in league.run(control):
+            console.print(_line(result))
+            if isinstance(result, Round):
+                rounds.append(result)
+            else:
+                measured.append(result)
         members, mixture, rates = league.rates()
-        against = (control, league.against_mixture(control)) if control else None
+        against = league.against_mixture(league.control()) if control else None
     for member, weight in zip(members, mixture, strict=True):
         console.print(f"{weight:7.1%}  {member.id}  {member.spec}", highlight=False)
     solved = analyse(rates.agents, rates.win_rates, table=rates.table)
-    report = PSROReport(
-        f"PSRO: {league.format}", members, league.psro.rounds(), rates, solved, against
-    )
+    report = PSROReport(f"PSRO: {league.format}", members, rounds, rates, solved, measured, against)
     write_page(out / "report.html", psro_page(report))
     console.print(f"agent: mixture:{out / 'mixture.json'}\nreport: {out / 'report.html'}")
+
+
+def _line(result: Round | Measured) -> str:
+    gain = result.gain
+    wins = f"[bold]½ {gain.value:+.3f}[/] (95 % {gain.low:+.3f} … {gain.high:+.3f})"
+    if isinstance(result, Round):
+        return (
+            f"round {result.number}: the response wins {wins} against the mixture of "
+            f"{len(result.population)}; joined: {', '.join(result.added)}"
+        )
+    return (
+        f"measured {result.name}: the best response wins {wins} in {result.games:,} fresh games, "
+        f"{result.seconds:.0f} s"
+    )

@@ -12,9 +12,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import combinations
 from multiprocessing import get_context
 
-from nashmon.league.payoff import PayoffTable
+from nashmon.league.journal import Journal
+from nashmon.league.payoff import PayoffTable, allocate_games
 from nashmon.league.population import Member
-from nashmon.match.cells import CellStore, Conditions, Entrant, Range, in_order
+from nashmon.match.cells import CellStore, Conditions, Entrant, Range, in_order, text_hash
 from nashmon.match.statistics import Record
 from nashmon.match.tournament import BATCH_PAIRS, Batch, TournamentError, one_thread, play_batch
 
@@ -64,6 +65,38 @@ class Cells:
             if progress is not None:
                 progress(done, total)
         return self.table(members)
+
+
+def play_table(
+    cells: Cells,
+    members: Sequence[Member],
+    games: int,
+    deviation: float,
+    budget: int,
+    journal: Journal,
+    progress: Progress | None = None,
+) -> PayoffTable:
+    """Play what is missing, then up to `budget` games where rates are least certain.
+
+    Who gets further games is decided once and noted, so that playing again plays nothing.
+    """
+    table = cells.fill(members, allocate_games(cells.table(members), games), progress)
+    if budget < 2:
+        return table
+    asked = [(member.id, member.fingerprint) for member in members], games, deviation, budget
+
+    def decide() -> dict[str, int]:
+        wanted = allocate_games(table, games, deviation, budget)
+        return {f"{i},{j}": count for (i, j), count in wanted.items()}
+
+    stored = journal.once(f"games/{text_hash(str(asked))}", decide)
+    further = {_place(text): count for text, count in stored.items()}
+    return cells.fill(members, further, progress)
+
+
+def _place(text: str) -> tuple[int, int]:
+    first, _, second = text.partition(",")
+    return int(first), int(second)
 
 
 def battles_of(

@@ -122,6 +122,17 @@ class Round:
         return cls(**{**data, **lists, "gain": Gain(**data["gain"])})
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The trained-best-response exploitability of something, a lower bound for the budget."""
+
+    name: str  # 001 …, final, control
+    gain: Gain
+    games: int  # fresh
+    start: str  # of the best response
+    seconds: float
+
+
 @dataclass
 class Workshop:
     """Trains, averages, solves and describes for the variants; nothing is done twice."""

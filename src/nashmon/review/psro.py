@@ -11,7 +11,7 @@ import numpy as np
 from nashmon.league.analysis import Analysis
 from nashmon.league.payoff import Rates
 from nashmon.league.population import Member
-from nashmon.league.rounds import Gain, Round
+from nashmon.league.rounds import Gain, Measured, Round
 from nashmon.match.ratings import rate
 from nashmon.review.charts import COLOURS, Series, heat_map, interval_chart, line_chart
 from nashmon.review.page import Cell, facts, page, paragraph, section, table
@@ -26,13 +26,15 @@ class PSROReport:
     rounds: Sequence[Round]
     rates: Rates  # of the members
     analysis: Analysis  # of the same table
-    control: tuple[str, Gain] | None = None  # an agent trained by self-play with an equal budget
+    measured: Sequence[Measured] = ()  # by responses trained for the purpose
+    control: Gain | None = None  # of self-play with an equal budget, against the mixture
 
 
 def psro_page(report: PSROReport) -> str:
     """The whole report."""
     return page(
         report.title,
+        _measured(report.measured),
         _gains(report.rounds),
         _mixtures(report.rounds),
         payoff_section(report.rates),
@@ -40,7 +42,28 @@ def psro_page(report: PSROReport) -> str:
         _equilibrium(report.analysis),
         _parents(report.members),
         _cost(report),
-        _control(report.control),
+        _control(report),
+    )
+
+
+def _measured(measured: Sequence[Measured]) -> str:
+    if not measured:
+        return ""
+    names = ["control" if m.name == "control" else f"mixture {m.name}" for m in measured]
+    triples = [(m.gain.value, m.gain.low, m.gain.high) for m in measured]
+    rows: list[list[Cell]] = [
+        [name, triple, m.games, m.start, f"{m.seconds:.0f}"]
+        for name, triple, m in zip(names, triples, measured, strict=True)
+    ]
+    return section(
+        "Exploitability, measured",
+        paragraph(
+            "Responses were trained against each mixture only to measure it, all with the same "
+            "budget and the same starts; the best of them on one set of games was judged on fresh "
+            "games. What it wins beyond ½ is a lower bound for that budget, with a 95 % interval."
+        ),
+        interval_chart(names, triples, "win rate − ½"),
+        table(("", "lower bound", "fresh games", "best response from", "seconds"), rows),
     )
 
 
@@ -182,15 +205,26 @@ def _cost(report: PSROReport) -> str:
     )
 
 
-def _control(control: tuple[str, Gain] | None) -> str:
-    if control is None:
+def _control(report: PSROReport) -> str:
+    title = "Control: self-play with an equal budget"
+    gain = report.control
+    if gain is None:
         return section(
-            "Control: self-play with an equal budget",
-            paragraph("No control was given: nashmon psro --resume … --control run:RUN@last."),
+            title, paragraph("No control was trained: nashmon psro --resume --control -o DIR.")
         )
-    name, gain = control
-    cell = (gain.value + 0.5, gain.low + 0.5, gain.high + 0.5)
+    values: dict[str, Cell] = {
+        "win rate against the mixture": (gain.value + 0.5, gain.low + 0.5, gain.high + 0.5)
+    }
+    by_name = {found.name: found.gain for found in report.measured}
+    for name, what in (("final", "the last mixture"), ("control", "the control")):
+        if name in by_name:
+            found = by_name[name]
+            values[f"exploitability of {what}, measured"] = found.value, found.low, found.high
     return section(
-        "Control: self-play with an equal budget",
-        facts({"agent": name, "win rate against the mixture": cell}),
+        title,
+        paragraph(
+            "Trained by self-play from the same start on as many decisions as all responses of the "
+            "league together, and measured in the same way as the mixtures."
+        ),
+        facts(values),
     )

@@ -1,60 +1,46 @@
-"""PSRO on battles: responses are trained by PPO, cells are matches, everything is in a directory.
+"""PSRO on battles: a league in a directory, with its measurements and its control.
 
 DIR/league.yaml          what was asked for
 DIR/population.json      everyone, with parents and provenance
 DIR/cells/               results, one small file per batch of games
 DIR/agents/ID/policy     trained responses; agents/ID.json: how they came about
 DIR/rounds/NNN.json      mixture, gain of the response, who joined
+DIR/measured/NAME.json   what responses trained for the purpose win against a mixture
+DIR/control/policy       self-play with the budget of all responses together
 DIR/mixture.json         the mixture at the end: an agent, `mixture:DIR/mixture.json`
 """
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from nashmon.agents.neural import NeuralAgent
-from nashmon.agents.specs import get_agent
 from nashmon.core.errors import NashmonError
 from nashmon.core.settings import override, plain, read_settings, read_yaml
-from nashmon.league.cells import Cells, battles_of
+from nashmon.league.cells import Cells, battles_of, play_table
 from nashmon.league.journal import Journal
 from nashmon.league.nash import Mixture
-from nashmon.league.payoff import Rates, allocate_games
+from nashmon.league.payoff import Rates
 from nashmon.league.population import Member, Population, make_member
 from nashmon.league.psro import PSRO
-from nashmon.league.rounds import Gain, Oracles, PSROConfig, Round, Task, gain_of
-from nashmon.learn.schedules import Power
-from nashmon.match.cells import CellStore, text_hash, write_atomically
+from nashmon.league.rounds import Gain, Measured, Oracles, PSROConfig, Round, gain_of
+from nashmon.match.cells import CellStore, write_atomically
 from nashmon.match.tournament import TournamentConfig, conditions_of
-from nashmon.train.config import RunConfig
-from nashmon.train.distil import DistilConfig, distil
-from nashmon.train.responses import response_run, train_response
-from nashmon.train.teams import run_teams
+from nashmon.train.config import BudgetConfig, RunConfig
+from nashmon.train.oracles import BattleOracle, OracleConfig, Watch, write_mixture
+from nashmon.train.responses import ResponseConfig, exploit, network_of, train_response
 
 CONFIG, POPULATION, MIXTURE = "league.yaml", "population.json", "mixture.json"
-_MIN_SHARE = 0.005  # opponents below this share of the battles are left out of training
-
-Watch = Callable[[str, int, int, float], None]  # (what is done, done, of, win rate or −1)
 
 
 class LeagueError(NashmonError):
     """A league directory that cannot be used as asked."""
-
-
-@dataclass(frozen=True)
-class OracleConfig:
-    """How a response is trained."""
-
-    updates: int = 100
-    init: str = "nearest"  # nearest, scratch, mixture (distilled) or an agent spec with a network
-    damped: bool = False  # stay near the start: it is the damping reference
-    distil: DistilConfig = field(default_factory=DistilConfig)
 
 
 @dataclass(frozen=True)
@@ -71,6 +57,29 @@ class PayoffConfig:
 
 
 @dataclass(frozen=True)
+class MeasureConfig:
+    """Responses trained only to measure: against each round's mixture, the last one, the control.
+
+    All are measured alike, so their numbers can be compared.
+    """
+
+    updates: int = 0  # of each response; 0: nothing is measured
+    inits: tuple[str, ...] = ("victim", "scratch")  # victim: of a mixture its heaviest network
+    selection_games: int = 400  # choose between the responses
+    games: int = 2000  # fresh ones, that judge the chosen response
+
+    def plan(self) -> ResponseConfig:
+        """As `nashmon exploit` takes it."""
+        return ResponseConfig(
+            updates=self.updates,
+            inits=self.inits,
+            selection_games=self.selection_games,
+            fresh_games=self.games,
+            curve_every=max(1, self.updates // 5),
+        )
+
+
+@dataclass(frozen=True)
 class LeagueConfig:
     """Everything a PSRO run depends on."""
 
@@ -78,6 +87,7 @@ class LeagueConfig:
     psro: PSROConfig = field(default_factory=PSROConfig)
     oracle: OracleConfig = field(default_factory=OracleConfig)
     payoff: PayoffConfig = field(default_factory=PayoffConfig)
+    measure: MeasureConfig = field(default_factory=MeasureConfig)
     run: RunConfig = field(default_factory=RunConfig)
 
 
@@ -112,9 +122,16 @@ class League:
         store = CellStore(self.folder, conditions)
         jobs = battles_of(self.population.all_members, conditions, payoff.workers)
         self.cells = Cells(store, jobs)
-        self.teams = run_teams(self.format, config.run.teams)
         self.start = [self.population.add(make_member(spec, self.format)) for spec in config.agents]
-        oracles = Oracles(self.train, self.play, self.average, self.population.add)
+        oracle = BattleOracle(config.run, config.oracle, self.folder)
+        oracles = Oracles(
+            partial(oracle.train, watch=self.watch),
+            self.play,
+            lambda name, parts: oracle.average(name, parts, self._ids()),
+            self.population.add,
+            partial(oracle.defend, watch=self.watch),
+            partial(oracle.train_all, watch=self.watch),
+        )
         self.psro = PSRO(config.psro, self.start, oracles, self.journal)
 
     @classmethod
@@ -134,24 +151,30 @@ class League:
             raise LeagueError(f"{folder} is not a league: it has no {CONFIG}")
         return cls(read_settings(LeagueConfig, read_yaml(folder / CONFIG)), folder, watch)
 
-    def run(self) -> Iterator[Round]:
-        """All rounds; those that are done come from disk.  At the end the mixture is written."""
-        yield from self.psro.run()
+    def run(self, control: bool = False) -> Iterator[Round | Measured]:
+        """All rounds and, if asked for, measurements; what is done comes from disk.
+
+        At the end the mixture is written; `control`: then the control is trained and measured too.
+        """
+        measuring = self.config.measure.updates > 0
+        for result in self.psro.run():
+            yield result
+            if measuring:
+                yield self.measure_round(result)
         members, mixture = self.psro.final()
-        self._write_mixture(self.folder / MIXTURE, list(zip(members, mixture, strict=True)))
+        pairs = list(zip(members, mixture, strict=True))
+        write_mixture(self.folder / MIXTURE, self.format, pairs)
+        if measuring:
+            yield self.measure_final()
+        if control:
+            self.control()
+            if measuring:
+                yield self.measure_control()
 
     def rates(self) -> tuple[list[Member], Mixture, Rates]:
         """The population at the end, its mixture and its table."""
         members, mixture = self.psro.final()
         return members, mixture, self.play(members)
-
-    def against_mixture(self, spec: str) -> Gain:
-        """What another agent wins beyond ½ against the mixture at the end."""
-        members, mixture = self.psro.final()
-        other = self.population.add(make_member(spec, self.format, provenance={"role": "control"}))
-        if other.id in {member.id for member in members}:
-            raise LeagueError(f"{spec} is a member of the population itself")
-        return gain_of(self.play([*members, other]), len(members), mixture, self.config.psro.seed)
 
     def play(self, members: Sequence[Member]) -> Rates:
         """Play what is missing, then where rates are least certain; who gets more is noted once."""
@@ -160,93 +183,78 @@ class League:
         def tell(done: int, total: int) -> None:
             self.watch("games", done, total, -1.0)
 
-        empty = self.cells.table(members)
-        table = self.cells.fill(members, allocate_games(empty, payoff.games), tell)
-        if payoff.budget >= 2:
-            key = text_hash(str([(member.id, member.fingerprint) for member in members]))
-
-            def decide() -> dict[str, int]:
-                wanted = allocate_games(table, payoff.games, payoff.deviation, payoff.budget)
-                return {f"{i},{j}": games for (i, j), games in wanted.items()}
-
-            stored = self.journal.once(f"games/{key}", decide)
-            further = {_pair(place): games for place, games in stored.items()}
-            table = self.cells.fill(members, further, tell)
+        table = play_table(
+            self.cells, members, payoff.games, payoff.deviation, payoff.budget, self.journal, tell
+        )
         return Rates.of(table)
 
-    def train(self, task: Task) -> Member:
-        """Train a response; one that was interrupted starts anew."""
-        folder = self.folder / "agents" / task.name
-        shutil.rmtree(folder, ignore_errors=True)
-        opponents = _shares(task.opponents)
-        oracle = self.config.oracle
-        init, parent = self._init(task, folder)
-        run = response_run(self.config.run, opponents, init, oracle.updates, task.seed)
-        if oracle.damped:
-            damping = replace(run.damping, reference_interval=0)
-            ppo = replace(run.ppo, entropy=Power(0.0))
-            run = replace(run, algo="damped_ppo", damping=damping, ppo=ppo)
+    def measure_round(self, result: Round) -> Measured:
+        """What the mixture of a round loses to responses trained to measure it."""
+        members = [self.population.get(name) for name in result.population]
+        return self._measure_mixture(f"{result.number:03d}", members, result.mixture)
+
+    def measure_final(self) -> Measured:
+        """What the mixture at the end loses."""
+        members, mixture = self.psro.final()
+        return self._measure_mixture("final", members, mixture.tolist())
+
+    def measure_control(self) -> Measured:
+        """What the control loses."""
+        return self._measure("control", self.control().spec)
+
+    def control(self) -> Member:
+        """An agent trained by self-play on as many decisions as all responses together.
+
+        It starts from the first network of the population, or from scratch if there is none.
+        """
+        run = self.config.run
+        members = self.population.all_members()
+        spent = sum(int(member.provenance.get("decisions", 0)) for member in members)
+        networks = (network_of(member.spec, self.format) for member in self.start)
+        init = next((spec for spec in networks if spec), "")
+        budget = BudgetConfig(minutes=0.0, decisions=spent)
 
         def tell(update: int, rate: float) -> None:
-            self.watch(task.name, update, oracle.updates, rate)
+            self.watch("control", update, 0, -1.0)
 
-        every = max(1, oracle.updates // 10)
-        response = train_response(run, folder, self.teams, every, tell)
+        response = train_response(
+            replace(run, init=init, budget=budget), self.folder / "control", every=50, watch=tell
+        )
         last = response.curve[-1]
-        facts = {
-            **task.facts,
-            "init": init,
-            "updates": last.updates,
-            "decisions": last.decisions,
-            "seconds": last.seconds,
-            "win_rate_in_training": last.win_rate,
-        }
-        ids = [member.id for member, _ in task.opponents]
-        parents = tuple(dict.fromkeys([*parent, *ids]))
-        return make_member(response.agent, self.format, task.name, "response", parents, facts)
+        facts = {"role": "control", "start": response.init, "trained_on": last.decisions}
+        return self.population.add(
+            make_member(response.agent, self.format, "control", provenance=facts)
+        )
 
-    def _init(self, task: Task, folder: Path) -> tuple[str, list[str]]:
-        """(spec to start from or scratch, ids of the members behind it)."""
-        init = self.config.oracle.init
-        if init == "nearest":
-            for member in task.nearest:
-                if isinstance(get_agent(member.spec, self.format), NeuralAgent):
-                    return member.spec, [member.id]
-            return "scratch", []
-        if init == "mixture":
-            target = folder / "opponents.json"
-            folder.mkdir(parents=True, exist_ok=True)
-            self._write_mixture(target, task.opponents)
-            run = replace(self.config.run, seed=task.seed)
-            plan = self.config.oracle.distil
-            return distil(f"mixture:{target}", run, plan, folder / "distilled", self.teams), []
-        return init, []
+    def against_mixture(self, other: Member) -> Gain:
+        """What another agent wins beyond ½ against the mixture at the end."""
+        members, mixture = self.psro.final()
+        rates = self.play([*members, other])
+        return gain_of(rates, len(members), mixture, self.config.psro.seed)
 
-    def average(self, name: str, members: Sequence[tuple[Member, float]]) -> Member:
-        """A mixture as one member: it draws who plays as a battle begins."""
-        path = self.folder / "agents" / f"{name}.mixture.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._write_mixture(path, members)
-        # Its parts may be no members of the population: parents are those that are.
-        known = {member.id for member in self.population.all_members()}
-        parents = tuple(member.id for member, _ in members if member.id in known)
-        return make_member(f"mixture:{path}", self.format, name, "average", parents)
+    def _ids(self) -> list[str]:
+        return [member.id for member in self.population.all_members()]
 
-    def _write_mixture(self, path: Path, members: Sequence[tuple[Member, float]]) -> None:
-        agents = [
-            {"spec": member.spec, "probability": float(weight)}
-            for member, weight in members
-            if weight > 0
-        ]
-        write_atomically(path, json.dumps({"format": self.format, "agents": agents}, indent=1))
+    def _measure_mixture(
+        self, name: str, members: Sequence[Member], mixture: Sequence[float]
+    ) -> Measured:
+        path = self.folder / "measured" / f"{name}.mixture.json"
+        write_mixture(path, self.format, list(zip(members, mixture, strict=True)))
+        return self._measure(name, f"mixture:{path}")
 
+    def _measure(self, name: str, spec: str) -> Measured:
+        plan = self.config.measure.plan()
 
-def _shares(opponents: Sequence[tuple[Member, float]]) -> list[tuple[str, float]]:
-    kept = [(member.spec, weight) for member, weight in opponents if weight >= _MIN_SHARE]
-    total = sum(weight for _, weight in kept)
-    return [(spec, weight / total) for spec, weight in kept]
+        def tell(response: str, done: int, total: int, rate: float) -> None:
+            self.watch(f"measuring {name} from {response}", done, total, rate)
 
+        def work() -> dict[str, Any]:
+            begin = time.perf_counter()
+            folder = self.folder / "measured" / name
+            found = exploit(self.config.run, spec, plan, folder, tell).to_dict()
+            return {**found, "seconds": time.perf_counter() - begin}
 
-def _pair(text: str) -> tuple[int, int]:
-    first, _, second = text.partition(",")
-    return int(first), int(second)
+        found = self.journal.once(f"measured/{name}", work)
+        best = next(row for row in found["responses"] if row["agent"] == found["best"])
+        gain = Gain(found["exploitability"], *found["interval"])
+        return Measured(name, gain, found["games"], best["init"], found["seconds"])

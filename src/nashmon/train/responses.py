@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from nashmon.agents.specs import get_agent
+from nashmon.agents.mixture import read_mixture
+from nashmon.agents.neural import NeuralAgent
+from nashmon.agents.specs import fingerprint, get_agent, split_spec
+from nashmon.core.settings import plain
 from nashmon.league.exploiter import CurvePoint, Exploitability, Play, Response, exploitability
 from nashmon.league.pool import PoolConfig
 from nashmon.learn.schedules import Power
+from nashmon.match.cells import write_atomically
 from nashmon.match.statistics import Record
 from nashmon.sim.seeds import TeamSampler
 from nashmon.train.config import BudgetConfig, RunConfig
@@ -55,38 +61,117 @@ def train_response(
     every: int = 10,
     watch: Callable[[int, float], None] | None = None,
 ) -> Response:
-    """Train against the pool of the config; the policy is saved in the folder."""
+    """Train against the pool of the config; the policy is saved in the folder.
+
+    A point of the curve is also a checkpoint: one that was interrupted goes on from the last one,
+    and ends as it would have without the interruption.
+    """
+    diary = _Diary(folder, config)
+    if diary.done:
+        return diary.response()
     trainer = Trainer(config, folder, teams)
-    curve: list[CurvePoint] = []
     recent = Record(0, 0, 0)
     try:
-        for update in range(1, config.budget.updates + 1):
+        diary.restore(trainer)
+        while not _spent(trainer, config.budget):
             progress = trainer.step()
             for record in progress.report.records.values():
                 recent += record
-            if update % every == 0 or update == config.budget.updates:
-                point = CurvePoint(
-                    update, progress.decisions, progress.seconds, recent.win_rate, recent.games
-                )
-                curve.append(point)
+            over = _spent(trainer, config.budget)
+            if progress.update % every == 0 or over:
+                counts = progress.update, progress.decisions, progress.seconds
+                diary.note(trainer, CurvePoint(*counts, recent.win_rate, recent.games), over)
                 recent = Record(0, 0, 0)
             if watch is not None:
-                watch(update, curve[-1].win_rate if curve else recent.win_rate)
-        trainer.save_policy(folder / "policy")
+                watch(progress.update, diary.curve[-1].win_rate if diary.curve else recent.win_rate)
     finally:
         trainer.close()
-    return Response(f"run:{folder / 'policy'}", config.init or "scratch", config.seed, tuple(curve))
+    return diary.response()
+
+
+def _spent(trainer: Trainer, budget: BudgetConfig) -> bool:
+    used = (trainer.updates, budget.updates), (trainer.decisions, budget.decisions)
+    return any(0 < limit <= count for count, limit in used)
+
+
+class _Diary:
+    """`response.json` and the checkpoint `last` beside it: how far the training has come."""
+
+    def __init__(self, folder: Path, config: RunConfig) -> None:
+        self.folder, self.config = folder, config
+        self.curve: list[CurvePoint] = []
+        self.done = False
+        # What lies behind a spec may change; the fingerprints tell.
+        agents = [config.init, *(spec for spec, _ in config.opponents.others)]
+        self._about = {
+            "config": json.loads(json.dumps(plain(config))),
+            "agents": {spec: fingerprint(spec) for spec in agents if spec},
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._file.is_file():
+            data = json.loads(self._file.read_text(encoding="utf-8"))
+            if {name: data[name] for name in self._about} == self._about:
+                self.curve = [CurvePoint(**point) for point in data["curve"]]
+                self.done = data["done"]
+                return
+        # Another training was here: nothing of it counts.
+        shutil.rmtree(folder / "last", ignore_errors=True)
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / "response.json"
+
+    def restore(self, trainer: Trainer) -> None:
+        if self.curve and (self.folder / "last").is_dir():
+            trainer.load(self.folder / "last")
+        # Noted before its checkpoint was complete: that point comes again.
+        self.curve = [point for point in self.curve if point.updates <= trainer.updates]
+
+    def note(self, trainer: Trainer, point: CurvePoint, over: bool) -> None:
+        self.curve.append(point)
+        if over:
+            trainer.save_policy(self.folder / "policy")
+        self._write(over)
+        if over:
+            shutil.rmtree(self.folder / "last", ignore_errors=True)
+        else:
+            trainer.save(self.folder / "last")
+
+    def _write(self, done: bool) -> None:
+        curve = [asdict(point) for point in self.curve]
+        data = {**self._about, "curve": curve, "done": done}
+        write_atomically(self._file, json.dumps(data, indent=1))
+
+    def response(self) -> Response:
+        init = self.config.init or "scratch"
+        return Response(f"run:{self.folder / 'policy'}", init, self.config.seed, tuple(self.curve))
+
+
+def network_of(spec: str, format_id: str) -> str:
+    """The agent itself if it is a network, of a mixture its heaviest network; empty: none."""
+    agent = get_agent(spec, format_id)
+    if isinstance(agent, NeuralAgent):
+        return spec
+    kind, rest, _ = split_spec(spec)
+    if kind != "mixture":
+        return ""
+    members = sorted(read_mixture(Path(rest)).members, key=lambda member: -member[1])
+    networks = (network_of(member, format_id) for member, share in members if share > 0)
+    return next((network for network in networks if network), "")
 
 
 def responses(
     base: RunConfig, victim: str, config: ResponseConfig, folder: Path, watch: Watch | None = None
 ) -> Iterator[Response]:
-    """One response per initialisation and seed."""
+    """One response per initialisation and seed; without a network, none starts from the victim."""
     teams = run_teams(base.format, base.teams)
+    network = network_of(victim, base.format)
     for init in config.inits:
+        if init == "victim" and not network:
+            continue
         for seed in range(config.seeds):
             name = f"{init.replace('/', '_').replace(':', '_')}_{seed}"
-            start = victim if init == "victim" else init
+            start = network if init == "victim" else init
             run = response_run(base, [(victim, 1.0)], start, config.updates, 1000 + seed)
 
             def tell(update: int, rate: float, name: str = name) -> None:
