@@ -7,6 +7,7 @@ Only the learner's seat is learned from.  The data are in DIR/data, a trajectory
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -133,7 +134,7 @@ def _others(path: str, policy: Policy, format_id: str) -> list[Trajectory]:
     store = TrajectoryStore(Path(path))
     if store.index["format"] != format_id:
         raise OfflineError(f"{path} holds {store.index['format']}, the response plays {format_id}")
-    if store.index["observation"] != policy.observation.to_dict():
+    if store.index["observation"] != json.loads(json.dumps(policy.observation.to_dict())):
         raise OfflineError(f"{path} holds other observations than the network reads")
     return list(store)
 

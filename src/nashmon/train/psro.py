@@ -123,6 +123,10 @@ class League:
         jobs = battles_of(self.population.all_members, conditions, payoff.workers)
         self.cells = Cells(store, jobs)
         self.start = [self.population.add(make_member(spec, self.format)) for spec in config.agents]
+        if config.psro.variant == "descent" and not network_of(config.agents[-1], self.format):
+            raise LeagueError(
+                f"descent improves the last of agents, and {config.agents[-1]} is no network"
+            )
         oracle = BattleOracle(config.run, config.oracle, self.folder)
         oracles = Oracles(
             partial(oracle.train, watch=self.watch),
