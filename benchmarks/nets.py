@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -26,7 +28,7 @@ from nashmon.nets.policy import Policy
 from nashmon.observe.spec import ObsSpec
 
 STEPS = 16
-TOO_SLOW = 2.0  # seconds for one call: larger batches of that configuration are left out
+SLOW = 2.0  # seconds for one call, from which on a call is measured once
 clock = time.perf_counter
 TOKENS = {"encoder": "tokens", "head": "flat", "encoder_layers": 3}
 CONFIGS: dict[str, tuple[str, dict[str, object], str]] = {
@@ -56,6 +58,7 @@ class Job:
     samples: int
     call: Callable[[], object]
     best: float = field(default=0.0)
+    memory: float = field(default=0.0)  # GiB that it added to the process
 
     def round(self, seconds: float) -> float:
         """Call for a while; returns the time of one call and keeps the best rate."""
@@ -123,6 +126,23 @@ def training(
     return step
 
 
+def peak_memory() -> float:
+    """Most memory that the process has ever held, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
+def available_memory() -> float:
+    """Memory that the machine can still give, in GiB."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvail")) / 1024**2
+
+
+def needed(done: list[Job], kind: str, batch: int) -> float:
+    """Estimate for a batch from the one before, in GiB."""
+    last = done[-1] if done and f" | {kind} | " in done[-1].name else None
+    return last.memory * batch / last.samples if last else 0.0
+
+
 def measure(names: list[str], batches: list[int], seconds: float, rounds: int) -> list[Job]:
     jobs: list[Job] = []
     for name in names:
@@ -132,14 +152,19 @@ def measure(names: list[str], batches: list[int], seconds: float, rounds: int) -
         for kind in ("act", "train"):
             for batch in batches:
                 train = kind == "train"
-                call = training(policy, optimizer, batch) if train else acting(policy, batch)
-                job = Job(f"{name} | {kind} | {batch}", batch, call)
-                mine.append(job)
-                if job.round(0.0) > TOO_SLOW:
+                title, expected = f"{name} | {kind} | {batch}", needed(mine, kind, batch)
+                if expected > available_memory():
+                    print(f"{title}: left out, needs about {expected:.0f} GiB", flush=True)
                     break
+                before = peak_memory()
+                call = training(policy, optimizer, batch) if train else acting(policy, batch)
+                job = Job(title, batch, call)
+                job.round(0.0)
+                job.memory = peak_memory() - before
+                mine.append(job)
         for _ in range(rounds):
             for job in mine:
-                if job.samples / job.best < TOO_SLOW:
+                if job.samples / job.best < SLOW:
                     job.round(seconds)
         for job in mine:
             print(f"{job.name:45} {job.best:12,.0f} /s", flush=True)

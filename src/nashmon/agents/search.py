@@ -134,12 +134,15 @@ def pairs(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _shares(regret: Any, allowed: Any) -> Any:
+def _share(regret: Any, allowed: Any, out: Any) -> None:
     """Probabilities in proportion to the positive regrets; uniform when there are none."""
-    total, count = (regret * allowed).sum(), allowed.sum()
-    if total <= 0:
-        return allowed / count
-    return regret * allowed / total
+    total, count = 0.0, 0
+    for i in range(len(out)):
+        if allowed[i]:
+            total += regret[i]
+            count += 1
+    for i in range(len(out)):
+        out[i] = (regret[i] / total if total > 0.0 else 1.0 / count) if allowed[i] else 0.0
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -149,25 +152,35 @@ def solve(tables: Any, own: Any, allowed: Any, iterations: int) -> Any:
     tables (samples, actions, actions) hold the player's value; the foe knows the table and has the
     `allowed` (samples, actions) answers.  Regret matching+ with linear averaging.
     """
-    samples = len(tables)
+    samples, width = allowed.shape
     everything = np.ones(len(own), np.bool_)
     regret, mean = np.zeros(len(own)), np.zeros(len(own))
     foe_regret, foe_mean = np.zeros(allowed.shape), np.zeros(allowed.shape)
+    mine, gain = np.zeros(len(own)), np.zeros(len(own))
+    answers, losses = np.zeros(width), np.zeros(width)
     for iteration in range(1, iterations + 1):
-        mine = _shares(regret, everything)
-        gain = np.zeros(len(own))
+        _share(regret, everything, mine)
+        gain[:] = 0.0
         for k in range(samples):
-            answers = _shares(foe_regret[k], allowed[k])
-            losses = np.zeros(allowed.shape[1])
+            _share(foe_regret[k], allowed[k], answers)
+            losses[:] = 0.0
             for i in range(len(own)):
                 row = tables[k, own[i]]
-                gain[i] += (row * answers).sum()
-                losses += mine[i] * row
-            better = (losses * answers).sum() - losses
-            foe_regret[k] = np.maximum(foe_regret[k] + better, 0.0)
-            foe_mean[k] += iteration * answers
-        regret = np.maximum(regret + gain - (gain * mine).sum(), 0.0)
-        mean += iteration * mine
+                for j in range(width):
+                    gain[i] += row[j] * answers[j]
+                    losses[j] += mine[i] * row[j]
+            expected = 0.0
+            for j in range(width):
+                expected += losses[j] * answers[j]
+            for j in range(width):
+                foe_regret[k, j] = max(foe_regret[k, j] + expected - losses[j], 0.0)
+                foe_mean[k, j] += iteration * answers[j]
+        expected = 0.0
+        for i in range(len(own)):
+            expected += gain[i] * mine[i]
+        for i in range(len(own)):
+            regret[i] = max(regret[i] + gain[i] - expected, 0.0)
+            mean[i] += iteration * mine[i]
     weight = iterations * (iterations + 1) / 2
     return mean / weight, foe_mean / weight
 

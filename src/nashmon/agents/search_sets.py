@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nashmon.core.dex import to_id
 from nashmon.sim.gen1.determinise import SeenPokemon
@@ -26,6 +27,7 @@ class GuessedTeams:
             {to_id(one.species): replace(one, nickname="") for one in team.pokemon} for team in pool
         ]
         self.sets: dict[str, list[tuple[frozenset[str], PokemonSet]]] = {}
+        self._remembered: dict[frozenset[str], NDArray[np.float64]] = {}
         for team in self.teams:
             for species, one in team.items():
                 known = frozenset(to_id(move) for move in one.moves)
@@ -37,14 +39,23 @@ class GuessedTeams:
         """Sets of the seen Pokémon in their order, then unseen ones."""
         known = {one.species for one in seen}
         result = [self._seen(one, rng) for one in seen]
-        alike = np.array([(1.0 + len(known & team.keys())) ** 3 for team in self.teams])
+        chances = self._chances(frozenset(known)) if len(result) < team_size else ()
         while len(result) < team_size:
-            team = self.teams[int(rng.choice(len(alike), p=alike / alike.sum()))]
+            team = self.teams[int(np.searchsorted(chances, rng.random(), side="right"))]
             new = [species for species in team if species not in known]
             for index in rng.permutation(len(new))[: team_size - len(result)].tolist():
                 known.add(new[index])
                 result.append(team[new[index]])
         return result
+
+    def _chances(self, known: frozenset[str]) -> NDArray[np.float64]:
+        """Cumulative probabilities of the teams."""
+        if known not in self._remembered:
+            alike = np.array([(1.0 + len(known & team.keys())) ** 3 for team in self.teams])
+            alike = alike.cumsum() / alike.sum()
+            alike[-1] = 1.0  # whatever the rounding, a draw below 1 has a team
+            self._remembered[known] = alike
+        return self._remembered[known]
 
     def _seen(self, one: SeenPokemon, rng: np.random.Generator) -> PokemonSet:
         moves = frozenset(one.moves)

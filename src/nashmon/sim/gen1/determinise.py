@@ -72,13 +72,14 @@ def determinise(
     if len(drawn) != len(party):
         raise TeamError(f"the foe has {len(party)} Pokémon, the sampled team {len(drawn)}")
     order = [*np.flatnonzero(party[:, at.M_SEEN]), *np.flatnonzero(party[:, at.M_SEEN] == 0)]
-    places = np.argsort(order)
-    old = position.teams[foe]
-    chosen = [
-        replace(drawn[place], nickname=old.names[index]) if place < len(seen) else drawn[place]
-        for index, place in enumerate(places.tolist())
+    places = np.argsort(order).tolist()
+    old = position.teams[foe].names
+    chosen = [drawn[place] for place in places]
+    nicknames = [
+        name if place < len(seen) else one.nickname
+        for name, place, one in zip(old, places, chosen, strict=True)
     ]
-    team = team_of(chosen)
+    team = team_of(chosen, nicknames)
     for index, facts in enumerate(team.facts[: len(party)]):
         if party[index, at.M_SEEN]:
             _merge(party[index], facts, _revealed(know, seat, index))
@@ -192,16 +193,15 @@ def _match_own_book(state: Row, know: Row, side: int) -> None:
     party = _party(state, side)
     base = side * at.SIDE
     active = int(state[base + at.ACTIVE])
-    for index, one in enumerate(party):
-        for slot in range(at.NUM_MOVES):
-            entry = book + kn.LEARNED + index * kn.PAGE + slot * kn.ENTRY
-            move = int(one[at.M_MOVES + slot])
-            if know[entry] == move:
-                continue
-            full = tb.MOVE_TABLE[move, tb.MAX_PP] if move else 0
-            know[entry : entry + kn.ENTRY] = move, one[at.M_PP + slot], full
-            if index == active:
-                _match_now(know, book, slot, know[entry : entry + kn.ENTRY])
+    moves = party[:, at.M_MOVES : at.M_MOVES + at.NUM_MOVES]
+    start = book + kn.LEARNED
+    pages = know[start : start + len(party) * kn.PAGE].reshape(len(party), at.NUM_MOVES, kn.ENTRY)
+    for index, slot in np.argwhere(pages[:, :, 0] != moves).tolist():
+        move = int(moves[index, slot])
+        full = tb.MOVE_TABLE[move, tb.MAX_PP] if move else 0
+        pages[index, slot] = move, party[index, at.M_PP + slot], full
+        if index == active:
+            _match_now(know, book, slot, pages[index, slot])
     for slot in range(at.NUM_MOVES):
         offered = state[base + at.MOVES + slot] if slot < state[base + at.SLOTS] else 0
         know[kn.LISTED + side * at.NUM_MOVES + slot] = offered
@@ -216,7 +216,9 @@ def _match_now(know: Row, book: int, slot: int, learned: Row) -> None:
 
 def _redraw_sleep(state: Row, know: Row, rng: np.random.Generator) -> None:
     for side in (0, 1):
-        for index, one in enumerate(_party(state, side)):
-            if one[at.M_STATUS] == at.SLP and not one[at.M_SELF_SLEPT] and one[at.M_SLEEP] > 0:
+        party = _party(state, side)
+        for index in np.flatnonzero(party[:, at.M_STATUS] == at.SLP).tolist():
+            one = party[index]
+            if not one[at.M_SELF_SLEPT] and one[at.M_SLEEP] > 0:
                 slept = int(know[kn.NEWS + side * kn.NEWS_SIZE + kn.STATUS_TURNS + index])
                 one[at.M_SLEEP] = rng.integers(1, max(_LONGEST_SLEEP - slept, 1) + 1)

@@ -8,6 +8,7 @@ the stamp that Numba compares is made from all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,13 @@ PLAIN = (
 )
 
 
-def _stamp() -> tuple[str, int]:
+@cache
+def _stamp(folder: Path) -> tuple[str, int]:
+    """Of the kernels in a folder; those outside this package also depend on each other."""
     here = Path(__file__).parent
     own = [file for file in here.glob("*.py") if file.stem not in PLAIN]
+    if folder != here:
+        own += [file for file in folder.glob("*.py") if "gen1.jit import" in file.read_text()]
     files = sorted([*own, *Path(observe.__file__).parent.glob("*.py")])
     files.append(Path(core.__file__).parent / "data" / "dex_gen1.json.gz")
     files.append(here.parent / "seeds.py")
@@ -43,9 +48,6 @@ def _stamp() -> tuple[str, int]:
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest(), len(files)
-
-
-_STAMP = _stamp()
 
 
 def _widened(kind: Any) -> Any:
@@ -69,10 +71,11 @@ def helper(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], inline: bool) -> Any:
+    folder = Path(function.__code__.co_filename).parent
     compiled = njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
     if not hasattr(compiled, "_cache"):  # NUMBA_DISABLE_JIT is set
         return compiled
-    compiled._cache._cache_file._source_stamp = _STAMP
+    compiled._cache._cache_file._source_stamp = _stamp(folder)
     template = compiled.get_call_template
 
     def widened_template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:

@@ -39,24 +39,35 @@ def read_team(packed: str) -> Gen1Team:
     return team_of(Team.from_packed(packed).pokemon)
 
 
-def team_of(sets: Sequence[PokemonSet]) -> Gen1Team:
-    """The same for the sets of a team."""
+def team_of(sets: Sequence[PokemonSet], nicknames: Sequence[str] | None = None) -> Gen1Team:
+    """The same for the sets of a team; `nicknames` stand in for those of the sets."""
     if not 1 <= len(sets) <= at.TEAM:
         raise TeamError(f"a Gen 1 team has 1 to {at.TEAM} Pokémon, this one {len(sets)}")
     facts = np.zeros((at.TEAM, at.MON), np.int16)
     names, details, species = [], [], []
     for index, one in enumerate(sets):
-        _fill(one, facts[index])
-        kind = tb.SPECIES_IDS[facts[index, at.M_SPECIES]]
+        facts[index], kind, name, detail = _converted(one)
         species.append(kind)
-        names.append((one.nickname or tb.DEX.species[kind].name)[:_NAME_LENGTH])
-        details.append(_details(one, tb.DEX.species[kind].name))
+        nickname = one.nickname if nicknames is None else nicknames[index]
+        names.append((nickname or name)[:_NAME_LENGTH])
+        details.append(detail)
     _rank(facts, species, names)
     facts.flags.writeable = False
     max_hp = tuple(int(row[at.M_MAX_HP]) for row in facts[: len(sets)])
     genders = tuple(one.gender or "N" for one in sets)
     side = _side(facts, len(sets))
     return Gen1Team(tuple(names), tuple(details), tuple(species), genders, max_hp, facts, side)
+
+
+@lru_cache(maxsize=65536)
+def _converted(one: PokemonSet) -> tuple[Row, str, str, str]:
+    """Facts, species id, species name and details of a set; search asks for the same ones often."""
+    facts = np.zeros(at.MON, np.int16)
+    _fill(one, facts)
+    facts.flags.writeable = False
+    kind = tb.SPECIES_IDS[facts[at.M_SPECIES]]
+    name = tb.DEX.species[kind].name
+    return facts, kind, name, _details(one, name)
 
 
 def _details(one: PokemonSet, name: str) -> str:
