@@ -166,13 +166,15 @@ def responses(
     """One response per initialisation and seed; without a network, none starts from the victim."""
     teams = run_teams(base.format, base.teams)
     network = network_of(victim, base.format)
-    for init in config.inits:
+    for place, init in enumerate(config.inits):
         if init == "victim" and not network:
             continue
         for seed in range(config.seeds):
+            # Two starts may be the same network: they still are two responses.
+            number = 1000 + place * config.seeds + seed
             name = f"{init.replace('/', '_').replace(':', '_')}_{seed}"
             start = network if init == "victim" else init
-            run = response_run(base, [(victim, 1.0)], start, config.updates, 1000 + seed)
+            run = response_run(base, [(victim, 1.0)], start, config.updates, number)
 
             def tell(update: int, rate: float, name: str = name) -> None:
                 if watch is not None:
