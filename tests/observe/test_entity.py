@@ -70,11 +70,26 @@ def test_a_warm_encoder_writes_what_a_fresh_one_writes(name: str) -> None:
 def test_forgetting_rows_does_not_change_what_is_written() -> None:
     space, maker = EntitySpace(get_format("gen9ou")), StateMaker(get_format("gen9ou"), 3)
     states = [maker.state() for _ in range(6)]
-    encoder = space.encoder(remember=8)
-    for state in states * 3:
+    encoder = space.encoder()
+    for number, state in enumerate(states * 3):
+        if number % 4 == 3:
+            encoder.reset()
         out = space.allocate(1)
         encoder.write(state, out, 0)
         assert same(out, write(space, state))
+
+
+def test_rows_follow_pokemon_that_change_places() -> None:
+    space, maker = EntitySpace(get_format("gen9ou")), StateMaker(get_format("gen9ou"), 4)
+    state = replace(maker.state(), phase="move")
+    bench = tuple(maker.pokemon(True, False, str(k)) for k in range(5))
+    encoder, rng = space.encoder(), np.random.default_rng(0)
+    for _ in range(30):
+        order = rng.permutation(5)[: rng.integers(1, 6)]
+        own = replace(state.own, bench=tuple(bench[k] for k in order))
+        out = space.allocate(1)
+        encoder.write(replace(state, own=own), out, 0)
+        assert same(out, write(space, replace(state, own=own)))
 
 
 def test_rows_are_active_slots_then_bench() -> None:

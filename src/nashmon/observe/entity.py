@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from nashmon.observe.entity_rows import RowWriter, StateShapeError
 from nashmon.observe.entity_spec import TEAM, Features, entity_spec
 from nashmon.observe.spec import Arrays
 from nashmon.observe.vocab import vocabularies
-
-REMEMBERED = 64  # rows an encoder keeps: plenty for one battle's two sides
 
 
 class EntitySpace:
@@ -49,9 +47,9 @@ class EntitySpace:
         """Zeroed arrays for `batch` seats."""
         return self.spec.allocate(batch)
 
-    def encoder(self, remember: int = REMEMBERED) -> EntityEncoder:
-        """A writer that remembers so many rows; a few dozen for each seat it serves."""
-        return EntityEncoder(self, remember)
+    def encoder(self) -> EntityEncoder:
+        """A writer for one seat: it remembers the rows it wrote last."""
+        return EntityEncoder(self)
 
     @cached_property
     def rows(self) -> RowWriter:
@@ -73,27 +71,30 @@ Places = list[UniversalPokemon | None]
 class EntityEncoder:
     """Writes states into arrays; a pure function of the state, made fast by remembering rows."""
 
-    def __init__(self, space: EntitySpace, remember: int) -> None:
+    def __init__(self, space: EntitySpace) -> None:
         self._writer = writer = space.rows
         self._field = space.field
         self._features = space.features
-        self._limit = remember
+        self._slots = space.features.slots
         self._ids = _Block("h", np.int16, writer.ids_shape)
         self._numbers = _Block("f", np.float32, writer.numbers_shape)
         self._actives = _Block("f", np.float32, writer.active_shape)
         self._empty: _Row = (bytes(self._ids.width), bytes(self._numbers.width), None)
         self._vacant = bytes(self._actives.width)
-        # Who is shown in the blocks now, per side; only rows of others are written.
-        slots = self._slots = space.features.slots
-        self._shown: list[Places] = [[None] * TEAM, [None] * TEAM]
+        self._forget()
+
+    def _forget(self) -> None:
+        # What the blocks show now, per side; only rows of other Pokémon are written.  No older row
+        # is kept: what many encoders hold falls out of the processor's cache.
+        self._shown: list[list[_Row]] = [[self._empty] * TEAM, [self._empty] * TEAM]
         self._benches: list[tuple[UniversalPokemon, ...] | None] = [None, None]
-        self._shown_actives: Places = [None] * (2 * slots)
-        self._young: dict[int, _Row] = {}
-        self._old: dict[int, _Row] = {}
+        self._shown_actives: Places = [None] * (2 * self._slots)
 
     def reset(self) -> None:
         """Forget all rows; never changes what is written."""
-        self._young, self._old = {}, {}
+        for block in (self._ids, self._numbers, self._actives):
+            block.array[:] = 0
+        self._forget()
 
     def write(self, state: UniversalState, out: Arrays, index: Any) -> None:
         """Write one state at `out[name][index]` for every array of the spec."""
@@ -117,14 +118,14 @@ class EntityEncoder:
         # While the bench is the same object only those on the field can have changed.
         same = bench is self._benches[k] and not preview
         places = side.active if same else _places(side, preview)
+        before = () if same else tuple(shown)  # where those may be found who only changed places
         self._benches[k] = None
         for place, pokemon in enumerate(places):
-            if pokemon is not shown[place]:
-                ids, numbers, _ = self._row(pokemon)
-                row = k * TEAM + place
-                self._ids.view[self._ids.rows[row]] = ids
-                self._numbers.view[self._numbers.rows[row]] = numbers
-                shown[place] = pokemon
+            if pokemon is not shown[place][2]:
+                row = shown[place] = self._row(pokemon, before)
+                number = k * TEAM + place
+                self._ids.view[self._ids.rows[number]] = row[0]
+                self._numbers.view[self._numbers.rows[number]] = row[1]
         if not preview and self._slots + len(bench) <= TEAM:
             self._benches[k] = bench
 
@@ -136,17 +137,13 @@ class EntityEncoder:
                 self._actives.view[self._actives.rows[k]] = row
                 shown[k] = pokemon
 
-    def _row(self, pokemon: UniversalPokemon | None) -> _Row:
+    def _row(self, pokemon: UniversalPokemon | None, before: tuple[_Row, ...]) -> _Row:
         if pokemon is None:
             return self._empty
-        key = id(pokemon)
-        row = self._young.get(key)
-        if row is None:
-            row = self._old.get(key) or (*self._writer.rows(pokemon), pokemon)
-            if len(self._young) >= self._limit:
-                self._old, self._young = self._young, {}
-            self._young[key] = row
-        return row
+        for row in before:
+            if row[2] is pokemon:
+                return row
+        return (*self._writer.rows(pokemon), pokemon)
 
 
 def _places(side: UniversalSide, preview: bool) -> Places:
@@ -175,4 +172,10 @@ class _Block:
         self.array = np.frombuffer(buffer, dtype).reshape(shape)
         self.width = width = self.array.strides[0]  # bytes of one row
         self.view = memoryview(buffer).cast("B")
-        self.rows = [slice(k * width, (k + 1) * width) for k in range(shape[0])]  # of `view`
+        self.rows = _row_slices(width, shape[0])  # of `view`
+
+
+@lru_cache(maxsize=256)
+def _row_slices(width: int, count: int) -> tuple[slice, ...]:
+    """The bytes of each row; one object for all blocks, so that it stays in the cache."""
+    return tuple(slice(k * width, (k + 1) * width) for k in range(count))
