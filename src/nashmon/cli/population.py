@@ -25,16 +25,18 @@ def add(
     name: Annotated[str, typer.Option("--id", help="Its id; default: from the agent.")] = "",
     parents: Annotated[str, typer.Option(help="Ids it descends from, with commas.")] = "",
     note: Annotated[str, typer.Option(help="Where it comes from.")] = "",
-    format_id: Annotated[str, typer.Option("--format", "-f", help="Of a new file.")] = "gen1ou",
+    format_id: Annotated[
+        str, typer.Option("--format", "-f", help="Of a new file; default: gen1ou.")
+    ] = "",
 ) -> None:
     """Add an agent; a new file is made where there is none."""
-    population = Population.open(file) if file.exists() else Population.create(file, format_id)
+    known = Population.open(file) if file.exists() else None
+    format_id = format_id or (known.format if known else "gen1ou")
     ids = tuple(filter(None, parents.split(",")))
     facts = {"note": note} if note else {}
-    member = population.add(
-        make_member(agent, population.format, name, parents=ids, provenance=facts)
-    )
-    typer.echo(member.id)
+    member = make_member(agent, format_id, name, parents=ids, provenance=facts)
+    population = known or Population.create(file, member.format)
+    typer.echo(population.add(member).id)
 
 
 @app.command("list")

@@ -97,6 +97,10 @@ def _pairs(lines: list[list[str]]) -> Rates:
         if (i, j) in records or (j, i) in records or i == j:
             raise PayoffError(f"{row[0]} – {row[1]} stands twice in the file")
         wins, draws, games = (int(x) for x in row[2:])
+        if min(wins, draws, games - wins - draws) < 0:
+            raise PayoffError(
+                f"{row[0]} – {row[1]}: {wins} wins and {draws} draws of {games} games"
+            )
         records[i, j] = Record(wins, draws, games - wins - draws)
     table = PayoffTable.of_records(agents, records)
     return Rates(agents, table.win_rates, table)

@@ -104,29 +104,20 @@ class League:
         self.config, self.folder = config, folder.resolve()
         self.watch = watch or (lambda what, done, total, rate: None)
         self.format = config.run.format
-        path = self.folder / POPULATION
-        self.population = (
-            Population.open(path) if path.exists() else Population.create(path, self.format)
-        )
-        self.journal = Journal(self.folder)
-        payoff = config.payoff
-        event = TournamentConfig(
-            ("first", "second"),  # conditions do not depend on who plays
-            self.format,
-            payoff.games,
-            seed=payoff.seed,
-            teams=payoff.teams,
-            turn_limit=payoff.turn_limit,
-        )
-        conditions = conditions_of(event)
-        store = CellStore(self.folder, conditions)
-        jobs = battles_of(self.population.all_members, conditions, payoff.workers)
-        self.cells = Cells(store, jobs)
-        self.start = [self.population.add(make_member(spec, self.format)) for spec in config.agents]
+        # Nothing is written for settings that cannot work.
+        start = [make_member(spec, self.format) for spec in config.agents]
         if config.psro.variant == "descent" and not network_of(config.agents[-1], self.format):
             raise LeagueError(
                 f"descent improves the last of agents, and {config.agents[-1]} is no network"
             )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / POPULATION
+        self.population = (
+            Population.open(path) if path.exists() else Population.create(path, self.format)
+        )
+        self.start = [self.population.add(member) for member in start]
+        self.journal = Journal(self.folder)
+        self.cells = _cells(config, self.folder, self.population)
         oracle = BattleOracle(config.run, config.oracle, self.folder)
         oracles = Oracles(
             partial(oracle.train, watch=self.watch),
@@ -143,7 +134,6 @@ class League:
         """A new run; the directory must not hold one yet."""
         if (folder / CONFIG).exists():
             raise LeagueError(f"{folder} already holds a league; continue it with --resume")
-        folder.mkdir(parents=True, exist_ok=True)
         league = cls(config, folder, watch)
         write_atomically(folder / CONFIG, yaml.safe_dump(plain(config), sort_keys=False))
         return league
@@ -262,3 +252,18 @@ class League:
         best = next(row for row in found["responses"] if row["agent"] == found["best"])
         gain = Gain(found["exploitability"], *found["interval"])
         return Measured(name, gain, found["games"], best["init"], found["seconds"])
+
+
+def _cells(config: LeagueConfig, folder: Path, population: Population) -> Cells:
+    payoff = config.payoff
+    event = TournamentConfig(
+        ("first", "second"),  # conditions do not depend on who plays
+        config.run.format,
+        payoff.games,
+        seed=payoff.seed,
+        teams=payoff.teams,
+        turn_limit=payoff.turn_limit,
+    )
+    conditions = conditions_of(event)
+    jobs = battles_of(population.all_members, conditions, payoff.workers)
+    return Cells(CellStore(folder, conditions), jobs)
