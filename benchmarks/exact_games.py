@@ -24,7 +24,8 @@ FULL = [
     *[("kuhn", a, 600, 0, True, 3) for a in THREE],
     *[("leduc_ranks", a, 4000, 0, False, 3) for a in THREE],
     *[("leduc_ranks", a, 1000, 4096, False, 3) for a in THREE],
-    *[("leduc_ranks", a, 2000, 0, True, 3) for a in THREE],
+    *[("leduc_ranks", a, 400, 0, True, 3) for a in THREE],
+    ("leduc_ranks", "rnad", 6000, 0, True, 3),
     ("leduc", "nfsp", 300, 4096, False, 3),
 ]
 QUICK = [

@@ -142,4 +142,6 @@ def networked(config: SolveConfig) -> SolveConfig:
         value_weight=1.0,
     )
     magnet = MagnetConfig(weight=Power(config.magnet.weight.start, 0.5, n / 20))
-    return replace(config, policy="network", ppo=ppo, rnad=rnad, magnet=magnet)
+    # Best responses to a large game go where play rarely does.
+    balance = 0.5 if large else 0.0
+    return replace(config, policy="network", balance=balance, ppo=ppo, rnad=rnad, magnet=magnet)

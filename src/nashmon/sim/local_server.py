@@ -20,6 +20,10 @@ from nashmon.sim.showdown.install import find_showdown
 from nashmon.sim.showdown.node import find_node
 
 HOST = "127.0.0.1"
+_PREFIX = ".server-"
+# Runs a command in whose group a watcher ends everything once our end of its input is closed, as it
+# is when this process is gone, however that came about.
+_WATCHED = 'exec 3<&0; { cat <&3 >/dev/null; kill -9 0; } & exec "$@" </dev/null 3<&-'
 
 
 def free_port() -> int:
@@ -27,6 +31,18 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
+
+
+def _sweep(root: Path) -> None:
+    """Remove what servers left behind whose starter was killed."""
+    for left in root.glob(f"{_PREFIX}*"):
+        owner = left.name.removeprefix(_PREFIX).split("-")[0]
+        try:
+            os.kill(int(owner), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (PermissionError, ValueError):
+            pass  # somebody else's
 
 
 class LocalServer:
@@ -55,9 +71,9 @@ class LocalServer:
         output = (package / "logs" / "server.log").open("wb")
         with output:
             self._process = subprocess.Popen(
-                [*command, str(self.port)],
+                ["sh", "-c", _WATCHED, "server", *command, str(self.port)],
                 cwd=package,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # it starts children of its own; they end as one group
@@ -83,6 +99,8 @@ class LocalServer:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, 9)
             self._process.wait()
+            assert self._process.stdin is not None
+            self._process.stdin.close()
             self._process = None
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
@@ -92,7 +110,8 @@ class LocalServer:
         """A private view of the installed package: hard links, plus what the server writes."""
         modules = find_showdown().parent
         root = modules.parent.parent
-        self._directory = Path(tempfile.mkdtemp(prefix=".server-", dir=root))
+        _sweep(root)
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=root))
         view = self._directory / "node_modules"
         shutil.copytree(modules, view, copy_function=os.link, symlinks=True)
         package = view / "pokemon-showdown"
