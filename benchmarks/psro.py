@@ -13,6 +13,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -83,9 +84,11 @@ def psro_round(games: int, updates: int) -> dict[str, float]:
     ]
     config = read_settings(LeagueConfig, override({}, changes))
     with tempfile.TemporaryDirectory() as folder:
+        run = response_run(config.run, [(AGENTS[0], 1.0)], AGENTS[0], updates, 1)
+        warm = replace(run, budget=replace(run.budget, updates=1))
+        train_response(warm, Path(folder) / "warm")  # compiles what is not compiled yet
         league = League.create(config, Path(folder))
         whole = cpu(lambda: list(league.run()))
-        run = response_run(config.run, [(AGENTS[0], 1.0)], AGENTS[0], updates, 1)
         alone = cpu(lambda: train_response(run, Path(folder) / "alone"))
     return {"updates": updates, "seconds": whole, "training": alone, "ratio": whole / alone}
 
