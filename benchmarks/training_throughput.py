@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
+import multiprocessing
 import os
 import tempfile
 import time
@@ -34,6 +36,7 @@ from nashmon.train.profiler import profile
 from nashmon.train.trainer import Trainer
 
 FORMAT = "gen1ou"
+WARM_DECISIONS = 1000  # a fresh server compiles while it plays its first battles
 
 
 def config(*changes: str) -> RunConfig:
@@ -75,37 +78,54 @@ class PoolTeambuilder(Teambuilder):  # type: ignore[misc]
         return self._teams[int(self._rng.integers(len(self._teams)))]
 
 
-def measure_poke_env(seconds: float, concurrency: int) -> float:
-    """Decisions/s of the same network acting through poke-env and a local server."""
+def poke_env_worker(url: str, concurrency: int, seconds: float, out: Any) -> None:
+    """Self-play through poke-env until the time is over; sends decisions per second."""
     torch.set_num_threads(1)
     trainer = Trainer(config(), Path(tempfile.mkdtemp()))
     agents = [Counted(trainer.policy, f"net{i}") for i in (0, 1)]
+    logging.disable(logging.WARNING)
 
-    async def run(server: LocalServer) -> float:
+    async def run() -> float:
         players = [
             NashmonPlayer(
                 agent,
                 FORMAT,
-                account_configuration=AccountConfiguration(f"net{seed}", None),
-                server_configuration=ServerConfiguration(server.websocket_url, ""),
-                team=PoolTeambuilder(seed),
+                account_configuration=AccountConfiguration(f"net{seat}", None),
+                server_configuration=ServerConfiguration(url, ""),
+                team=PoolTeambuilder(seat),
                 max_concurrent_battles=concurrency,
-                log_level=40,
+                log_level=50,
             )
-            for seed, agent in enumerate(agents)
+            for seat, agent in enumerate(agents)
         ]
-        game = asyncio.create_task(players[0].battle_against(players[1], n_battles=100_000))
-        await asyncio.sleep(2.0)
-        before, start = sum(a.decisions for a in agents), time.perf_counter()
+        game = asyncio.create_task(players[0].battle_against(players[1], n_battles=10**6))
+        while sum(agent.decisions for agent in agents) < WARM_DECISIONS:
+            await asyncio.sleep(0.1)
+        before, start = sum(agent.decisions for agent in agents), time.perf_counter()
         await asyncio.sleep(seconds)
         rate = (sum(a.decisions for a in agents) - before) / (time.perf_counter() - start)
         game.cancel()
-        for player in players:
-            await player.ps_client.stop_listening()
         return rate
 
+    out.send(asyncio.run(run()))
+    out.close()
+    time.sleep(0.2)
+
+
+def measure_poke_env(seconds: float, concurrency: int) -> float:
+    """Decisions/s of the same network acting through poke-env and a local server."""
+    context = multiprocessing.get_context("spawn")
     with LocalServer() as server:
-        return asyncio.run(run(server))
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (server.websocket_url, concurrency, seconds, sender)
+        process = context.Process(target=poke_env_worker, args=arguments)
+        process.start()
+        sender.close()
+        try:
+            return float(receiver.recv())
+        finally:
+            process.kill()
+            process.join()
 
 
 def main() -> None:
