@@ -121,6 +121,7 @@ def test_a_killed_response_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     assert seen == [4, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "changes", "added"),
     [
@@ -143,6 +144,7 @@ def test_variants_run_on_battles(
         assert isinstance(get_agent(members[-1].spec, "gen1ou"), NeuralAgent)
 
 
+@pytest.mark.slow
 def test_pipeline_responses_train_in_processes(tmp_path: Path) -> None:
     run = read_settings(RunConfig, override({}, RUN))
     oracle = BattleOracle(run, OracleConfig(updates=1, workers=2), tmp_path)

@@ -149,7 +149,7 @@ def test_rates_without_counts(tmp_path: Path) -> None:
             "first,second,wins,draws,games\na,b,3,0,4\nb,c,1,0,2\n",
             "a – c was never played",
         ),
-        ("t.csv", "first,second,wins,draws,games\na,b,5,0,4\n", "negative"),
+        ("t.csv", "first,second,wins,draws,games\na,b,5,0,4\n", "5 wins and 0 draws of 4"),
         ("t.csv", "first,second,wins,draws,games\na,b,1,0,2\nb,a,1,0,2\n", "stands twice"),
         ("t.json", '{"agents": ["a"]}', "not a payoff table"),
         ("t.txt", "", "ends in"),
