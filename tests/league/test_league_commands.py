@@ -58,9 +58,6 @@ TABLES = {
         "first,second,wins,draws,games\na,b,5,0,10\na,c,5,0,10\n",
         r"b – c was never played \(1 of 3 pairs\)",
     ),
-        "first,second,wins,draws,games\na,b,9,3,10\n",
-        "a – b: 9 wins and 3 draws of 10",
-    ),
 }
 
 
