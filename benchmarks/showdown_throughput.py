@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import logging
 import multiprocessing
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -27,8 +29,11 @@ from nashmon.sim.base import NO_ACTION, Battles
 from nashmon.sim.local_server import LocalServer
 from nashmon.sim.make import Engine, choose_engine, default_teams, make_battles
 from nashmon.sim.showdown import lane
+from nashmon.sim.showdown.battles import collect_seldom
 
-WARM_SECONDS = 3.0  # for both: connections, first battles, compiled code
+WARM_SECONDS = 6.0  # for both: connections, first battles, Node's compiled code
+QUICK_WARM_SECONDS = 2.0
+QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
 
 
@@ -44,18 +49,26 @@ def random_step(battles: Battles, step: Any, rng: np.random.Generator) -> tuple[
     return battles.step(actions), int(step.acting.sum())
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How long each side plays before it is measured, and how long it is measured."""
+
+    warm: float
+    seconds: float
+
+
 def measure_ours(
-    format_id: str, seconds: float, seed: int, rows: int, engine: Engine = "showdown"
+    format_id: str, clock: Clock, seed: int, rows: int, engine: Engine = "showdown"
 ) -> float:
     battles = make_battles(format_id, num_battles=rows, workers=2, engine=engine)
     try:
         rng = np.random.default_rng(seed)
         step = battles.reset(seed)
         start = time.perf_counter()
-        while time.perf_counter() - start < WARM_SECONDS:
+        while time.perf_counter() - start < clock.warm:
             step, _ = random_step(battles, step, rng)
         total, start = 0, time.perf_counter()
-        while time.perf_counter() - start < seconds:
+        while time.perf_counter() - start < clock.seconds:
             step, count = random_step(battles, step, rng)
             total += count
         return total / (time.perf_counter() - start)
@@ -64,7 +77,7 @@ def measure_ours(
 
 
 def poke_env_worker(
-    format_id: str, url: str, teams: list[str], concurrency: int, seconds: float, out: Any
+    format_id: str, url: str, teams: list[str], concurrency: int, clock: Clock, out: Any
 ) -> None:
     """Random players of poke-env until the time is over; sends decisions per second."""
     from poke_env import AccountConfiguration, ServerConfiguration
@@ -103,9 +116,9 @@ def poke_env_worker(
             for seat in (0, 1)
         ]
         task = asyncio.create_task(players[0].battle_against(players[1], n_battles=10**6))
-        await asyncio.sleep(WARM_SECONDS)
+        await asyncio.sleep(clock.warm)
         start, before = time.perf_counter(), len(answered)
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(clock.seconds)
         rate = (len(answered) - before) / (time.perf_counter() - start)
         task.cancel()
         return rate
@@ -115,12 +128,12 @@ def poke_env_worker(
     time.sleep(0.2)
 
 
-def measure_poke_env(format_id: str, concurrency: int, seconds: float) -> float:
+def measure_poke_env(format_id: str, concurrency: int, clock: Clock) -> float:
     teams = [team for team in default_teams(format_id) if team]
     context = multiprocessing.get_context("spawn")
     with LocalServer() as server:
         receiver, sender = context.Pipe(duplex=False)
-        arguments = (format_id, server.websocket_url, teams, concurrency, seconds, sender)
+        arguments = (format_id, server.websocket_url, teams, concurrency, clock, sender)
         process = context.Process(target=poke_env_worker, args=arguments)
         process.start()
         sender.close()
@@ -132,7 +145,20 @@ def measure_poke_env(format_id: str, concurrency: int, seconds: float) -> float:
 
 
 def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
-    """Microseconds per decision in each part of one lane, measured inside one process."""
+    """Microseconds per decision in each part of one lane, measured inside one process.
+
+    The collector is set as in the processes of real lanes.
+    """
+    thresholds = gc.get_threshold()
+    collect_seldom()
+    try:
+        return _time_split(format_id, seconds, rows)
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+
+
+def _time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     spent: dict[str, float] = defaultdict(float)
 
     def timed(owner: Any, name: str, part: str) -> Callable[[], None]:
@@ -180,49 +206,54 @@ def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     return split
 
 
+def compare(format_id: str, args: argparse.Namespace) -> dict[str, Any]:
+    """Both sides in turn in one format, printed and as a row of the result."""
+    clock, short = Clock(args.warm, args.seconds), Clock(args.warm, args.seconds / 2)
+    concurrency = args.concurrency[0]
+    if len(args.concurrency) > 1:
+        tried = {c: measure_poke_env(format_id, c, short) for c in args.concurrency}
+        concurrency = max(tried, key=lambda c: tried[c])
+    ours, theirs = [], []
+    for number in range(args.rounds):
+        ours.append(measure_ours(format_id, clock, number, args.rows))
+        theirs.append(measure_poke_env(format_id, concurrency, clock))
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    print(
+        f"{format_id}: ours {median(ours):,.0f}/s, poke-env {median(theirs):,.0f}/s "
+        f"(concurrency {concurrency}), ratio {median(ratios):.2f}"
+    )
+    native = median(ours)
+    if choose_engine(get_format(format_id), "auto") != "showdown":
+        native = measure_ours(format_id, short, 0, 1024, "auto")
+        print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
+    split = time_split(format_id, min(args.seconds, 5.0), args.rows // 2)
+    for part, micros in sorted(split.items(), key=lambda item: -item[1]):
+        print(f"    {part:38s} {micros:7.1f} µs per decision")
+    return {
+        "ours_per_s": round(median(ours)),
+        "poke_env_per_s": round(median(theirs)),
+        "concurrency": concurrency,
+        "ratio": round(median(ratios), 2),
+        "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)],
+        "default_engine_per_s": round(native),
+        "split_us": {part: round(value, 1) for part, value in split.items()},
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under 50 s, one round")
+    parser.add_argument("--quick", action="store_true", help="under 50 s: two formats, one round")
     parser.add_argument("--formats", nargs="+", default=list(FORMATS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rows", type=int, default=64)
+    parser.add_argument("--warm", type=float, default=WARM_SECONDS)
+    parser.add_argument("--rows", type=int, default=128, help="battles of ours at once")
     parser.add_argument("--concurrency", type=int, nargs="+", default=[10, 25, 50])
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.concurrency = 1, 3.0, [25]
-    result: dict[str, Any] = {}
-    for format_id in args.formats:
-        best = {c: measure_poke_env(format_id, c, args.seconds / 2) for c in args.concurrency}
-        concurrency = max(best, key=lambda c: best[c])
-        ours, theirs = [], []
-        for number in range(args.rounds):
-            ours.append(measure_ours(format_id, args.seconds, number, args.rows))
-            theirs.append(measure_poke_env(format_id, concurrency, args.seconds))
-        ratio = median(a / b for a, b in zip(ours, theirs, strict=True))
-        print(
-            f"{format_id}: ours {median(ours):,.0f}/s, poke-env {median(theirs):,.0f}/s "
-            f"(concurrency {concurrency}), ratio {ratio:.2f}"
-        )
-        native = 0.0
-        if choose_engine(get_format(format_id), "auto") != "showdown":
-            native = measure_ours(format_id, args.seconds / 2, 0, 1024, "auto")
-            print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
-        split = time_split(format_id, min(args.seconds, 5.0), args.rows // 2)
-        for part, micros in sorted(split.items(), key=lambda item: -item[1]):
-            print(f"    {part:38s} {micros:7.1f} µs per decision")
-        result[format_id] = {
-            "ours_per_s": round(median(ours)),
-            "poke_env_per_s": round(median(theirs)),
-            "concurrency": concurrency,
-            "ratio": round(ratio, 2),
-            "default_engine_per_s": round(native) or round(median(ours)),
-            "ratio_range": [
-                round(f(a / b for a, b in zip(ours, theirs, strict=True)), 2) for f in (min, max)
-            ],
-            "split_us": {part: round(value, 1) for part, value in split.items()},
-        }
-    print("RESULT " + json.dumps(result))
+        args.warm, args.formats = QUICK_WARM_SECONDS, list(QUICK_FORMATS)
+    print("RESULT " + json.dumps({name: compare(name, args) for name in args.formats}))
 
 
 if __name__ == "__main__":

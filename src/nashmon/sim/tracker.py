@@ -107,13 +107,15 @@ class Tracker:
             self._battle.orders += 1
         if not request.get("teamPreview"):
             self._place_own(entries)
-        known = self._battle.team.get
-        own = []
-        for entry in entries:
-            mon = known(entry["ident"])
-            if mon is None or mon.entry is not entry or mon.reread:
-                mon = self._update_own(entry)
-            own.append(mon)
+        own = self._own
+        if len(own) != len(entries):
+            own = [self._update_own(entry) for entry in entries]
+        else:
+            # Most entries are the objects of the last request, most of them in the same place.
+            own = [
+                mon if mon.entry is entry and not mon.reread else self._update_own(entry)
+                for mon, entry in zip(own, entries, strict=True)
+            ]
         self._own = own
         for mon, offer in zip(own, request.get("active") or (), strict=False):
             if offer is not None:

@@ -208,14 +208,21 @@ class _RemoteLane:
         )
 
 
+def collect_seldom() -> None:
+    """Set Python's garbage collector as lanes need it.
+
+    States live for a turn or two and form no cycles: the default thresholds would traverse the
+    whole heap thousands of times a second for nothing.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+
+
 def _serve(
     connection: Connection, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
 ) -> None:
     """Worker process: obey commands until the pipe closes."""
-    # States live for a turn or two and form no cycles: the default thresholds would traverse
-    # the whole heap thousands of times a second for nothing.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
+    collect_seldom()
     block = shared_arrays(layout, memory)
     lane: Lane | None = None
     try:

@@ -76,16 +76,28 @@ def parse_update(row: Sequence[Any], entries: Entries) -> BattleUpdate:
     if len(row) == 2:
         failure = BattleFailure(row[1]["message"], row[1]["inputLog"])
         return BattleUpdate(id=row[0], failure=failure, lines=([], []))
-    battle_id, turn, ended, winner, text_1, text_2, request_1, request_2, error_1, error_2 = row
+    battle_id, turn, ended, winner, sent, request_1, request_2, error_1, error_2 = row
     return BattleUpdate(
         battle_id,
         turn,
         ended,
         winner,
-        (text_1.split("\n") if text_1 else [], text_2.split("\n") if text_2 else []),
+        _lines(sent),
         (_request(request_1, entries, 0), _request(request_2, entries, 1)),
         (error_1, error_2),
     )
+
+
+def _lines(sent: list[Any]) -> tuple[list[str], list[str]]:
+    """Per seat its lines; where the seats see different things both were sent, None for nothing."""
+    if all(line.__class__ is str for line in sent):
+        return sent, sent
+    first, second = (
+        [line if line.__class__ is str else line[seat] for line in sent] for seat in (0, 1)
+    )
+    if None in first or None in second:
+        return [line for line in first if line], [line for line in second if line]
+    return first, second
 
 
 def _request(sent: list[Any] | None, entries: Entries, seat: int) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ class Match {
   constructor(id) {
     this.id = id;
     this.battle = null;
-    this.lines = ['', '']; // each line begins with a line break
+    this.lines = []; // a line both seats see, or [p1's, p2's] with null for nothing
     this.requests = ['null', 'null']; // JSON text
     this.errors = [null, null];
     this.muted = false; // while choices are only tried
@@ -75,40 +75,33 @@ class Match {
   }
 
   addLine(seat, line) {
-    this.lines[seat] += `\n${line}`;
+    this.lines.push(seat === 0 ? [line, null] : [null, line]);
   }
 
-  /** Append log lines to both views; a split gives its owner the secret line, others the shared one. */
+  /** Take log lines; a split gives its owner the secret line, others the shared one. */
   splitLines(log) {
-    let first = this.lines[0];
-    let second = this.lines[1];
+    const {lines} = this;
     for (let i = 0; i < log.length; i++) {
       const line = log[i];
       if (line.startsWith(SPLIT)) {
-        const secret = log[i + 1];
-        const shared = log[i + 2];
+        const secret = log[i + 1] || null;
+        const shared = log[i + 2] || null;
         i += 2;
-        const own = line === '|split|p1' ? 0 : 1;
-        const forFirst = own === 0 ? secret : shared;
-        const forSecond = own === 1 ? secret : shared;
-        if (forFirst) first += `\n${forFirst}`;
-        if (forSecond) second += `\n${forSecond}`;
+        lines.push(line === '|split|p1' ? [secret, shared] : [shared, secret]);
       } else if (line && !line.startsWith(TIME)) {
-        first += `\n${line}`;
-        second += `\n${line}`;
+        if (line.includes('\n')) lines.push(...line.split('\n')); // raw HTML may have several lines
+        else lines.push(line);
       }
     }
-    this.lines[0] = first;
-    this.lines[1] = second;
   }
 
-  /** What is new, as JSON text: [id, turn, ended, winner, lines ×2, requests ×2, errors ×2]. */
+  /** What is new, as JSON text: [id, turn, ended, winner, lines, requests ×2, errors ×2]. */
   take() {
     const {battle, lines, requests, errors} = this;
     const text = `[${this.id},${battle.turn},${battle.ended},${this.winner()},` +
-      `${JSON.stringify(lines[0].slice(1))},${JSON.stringify(lines[1].slice(1))},${requests[0]},${requests[1]},` +
+      `${JSON.stringify(lines)},${requests[0]},${requests[1]},` +
       `${JSON.stringify(errors[0])},${JSON.stringify(errors[1])}]`;
-    this.lines = ['', ''];
+    this.lines = [];
     this.requests = ['null', 'null'];
     this.errors = [null, null];
     return text;
