@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nashmon.agents.search import SearchAgent, pairs, solve
+from nashmon.agents.search import SearchAgent, solve
+from nashmon.agents.search_playout import try_pairs
 from nashmon.agents.search_sets import guessed_teams
 from nashmon.agents.specs import get_agent
 from nashmon.core.dex import to_id
@@ -45,12 +46,24 @@ def test_the_player_does_not_know_the_sample() -> None:
     assert solve(safe, np.arange(2), allowed(1, 1), 2000)[0][1] > 0.95
 
 
-def test_every_pair_is_tried() -> None:
-    answers = np.zeros((2, 13), dtype=bool)
-    answers[0, [1, 2, 3]] = answers[1, 0] = True
-    tried = list(zip(*(part.tolist() for part in pairs(np.array([0, 5]), answers)), strict=True))
-    expected = {(0, a, b) for a in (0, 5) for b in (1, 2, 3)} | {(1, 0, 0), (1, 5, 0)}
-    assert len(tried) == 8 and set(tried) == expected
+def test_every_pair_is_tried_once_and_both_seats_see_the_same_values() -> None:
+    battles = make_battles("gen1ou", 3)
+    step = battles.reset(0)
+    state = np.stack([battles.save(row).state for row in range(3)])
+    dice = np.arange(3, dtype=np.uint64)
+    totals = []
+    for seat in (0, 1):
+        total, count = np.zeros((3, 13, 13)), np.zeros((3, 13, 13))
+        own = np.flatnonzero(step.masks[:, seat].all(axis=0))
+        allowed = step.masks[:, 1 - seat] & step.masks[:, 1 - seat].all(axis=0)
+        played = try_pairs(state, seat, own, allowed, np.ones(3, bool), dice, 2, total, count)
+        expected = np.zeros((3, 13, 13))
+        expected[:, own] = allowed[:, None]
+        np.testing.assert_array_equal(count, expected)
+        assert played == expected.sum() > 3 * 25
+        totals.append(total)
+    np.testing.assert_array_equal(totals[1], -totals[0].swapaxes(1, 2))
+    assert len(np.unique(totals[0])) > 30
 
 
 def test_guessed_teams_agree_with_what_was_seen() -> None:

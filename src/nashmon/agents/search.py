@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nashmon.agents.registry import UnknownAgentError
-from nashmon.agents.search_playout import legal_actions, try_actions
+from nashmon.agents.search_playout import legal_actions, try_pairs
 from nashmon.agents.search_sets import guessed_teams
 from nashmon.core.agent import Agent, Decisions
 from nashmon.core.errors import UnsupportedError
@@ -89,18 +89,10 @@ class _Game:
 
     def play(self, rng: np.random.Generator) -> int:
         """Play every pair that is still of interest once; returns how many."""
-        origins, mine, theirs = pairs(self.own, self.allowed)
-        actions = np.zeros((len(origins), 2), np.int64)
-        actions[:, self.seat] = mine
-        actions[:, 1 - self.seat] = np.where(self.asked[origins], theirs, -1)
-        # The same dice for all pairs of a sample: what differs is then due to the actions.
         dice = rng.integers(0, 1 << 63, size=len(self.state), dtype=np.uint64)
-        values = np.zeros(len(origins))
-        try_actions(self.state, origins, actions, dice[origins], TURNS, values)
-        self.total[origins, mine, theirs] += values if self.seat == 0 else -values
-        self.count[origins, mine, theirs] += 1
+        which = self.own, self.allowed, self.asked
         self.rounds += 1
-        return len(origins)
+        return int(try_pairs(self.state, self.seat, *which, dice, TURNS, self.total, self.count))
 
     def _solve(self) -> Any:
         tables = self.total / np.maximum(self.count, 1)
@@ -122,15 +114,6 @@ class _Game:
         # Shares that are due to the solver's remaining error are not played.
         kept = np.where(mine < 0.05, 0.0, mine)
         return self.own, kept / kept.sum()
-
-
-def pairs(
-    own: NDArray[np.int64], allowed: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every own action with every answer of every sample: (n,) samples, actions, answers."""
-    samples, answers = np.nonzero(allowed)
-    width = len(own)
-    return np.repeat(samples, width), np.tile(own, len(samples)), np.repeat(answers, width)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

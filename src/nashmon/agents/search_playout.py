@@ -193,25 +193,41 @@ def legal_actions(state, masks):
 
 
 @kernel
-def try_actions(state, origins, actions, seeds, max_turns, values):
-    """Play actions (n, 2) from state[origins[n]], then sensibly for `max_turns`; p1's values."""
-    own = np.zeros(1, np.uint64)
+def try_pairs(state, seat, own, allowed, asked, seeds, max_turns, total, count):
+    """Play every pair of own and allowed foe actions in every sample once; returns how many.
+
+    state (samples, ROW), own actions (n,), allowed (samples, 13) answers of the foe; a foe that is
+    not `asked` does nothing.  Each pair is followed by sensible play for `max_turns`; values seen
+    from `seat` are added to total (samples, 13, 13).  All pairs of a sample have the same dice, so
+    that what differs is due to the actions.
+    """
+    own_dice = np.zeros(1, np.uint64)
     work = np.zeros(at.ROW, np.int16)
     dice = np.zeros(1, np.uint64)
     masks = np.zeros(NUM_ACTIONS, np.uint8)
     silent = np.zeros(START, np.int16)
-    r, mask, log = pointer(own, 0), pointer(masks, 0), pointer(silent, 0)
+    r, mask, log = pointer(own_dice, 0), pointer(masks, 0), pointer(silent, 0)
     s, d = pointer(work, 0), pointer(dice, 0)
-    for n in range(len(origins)):
-        work[:] = state[origins[n]]
-        dice[0] = seeds[n]
-        own[0] = mix(seeds[n])
-        last = s[at.TURN] + max_turns
-        advance(s, d, log, actions[n, 0], actions[n, 1])
-        while s[at.OUTCOME] == at.RUNNING and s[at.TURN] < last:
-            first, second = _pick(s, 0, r, mask), _pick(s, 1, r, mask)
-            advance(s, d, log, first, second)
-        values[n] = _value(s)
+    sign = 1.0 if seat == 0 else -1.0
+    played = 0
+    for k in range(len(state)):
+        for i in own:
+            for j in range(NUM_ACTIONS):
+                if not allowed[k, j]:
+                    continue
+                work[:] = state[k]
+                dice[0] = seeds[k]
+                own_dice[0] = mix(seeds[k])
+                answer = j if asked[k] else -1
+                last = s[at.TURN] + max_turns
+                advance(s, d, log, answer if seat else i, i if seat else answer)
+                while s[at.OUTCOME] == at.RUNNING and s[at.TURN] < last:
+                    first, second = _pick(s, 0, r, mask), _pick(s, 1, r, mask)
+                    advance(s, d, log, first, second)
+                total[k, i, j] += sign * _value(s)
+                count[k, i, j] += 1
+                played += 1
     keep_alive(masks, silent)
-    keep_alive(own, work)
+    keep_alive(own_dice, work)
     keep_alive(dice, dice)
+    return played

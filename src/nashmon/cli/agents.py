@@ -9,6 +9,7 @@ from nashmon.agents.registry import scripted_lines
 from nashmon.agents.specs import zoo
 
 _FORMS = (
+    ("search:sims=600,samples=4", "Gen 1: looks one turn ahead with sampled foes; or time=0.1"),
     ("run:PATH@best", "a training run's best (or last, or a named) checkpoint"),
     ("mixture:FILE", "agents with probabilities, drawn anew for each battle"),
 )
