@@ -56,27 +56,20 @@ def _run(console: Console, event: Tournament) -> Results:
 
 def standings_table(result: Standings) -> Table:
     """Best first."""
+    names = ("rating [95 %]", "win rate [95 %]", "games", "GXE", "Nash", "α-rank")
     table = Table(
         Column("agent", overflow="fold"),
-        "rating",
-        "95 %",
-        "win rate",
-        "95 % ",
-        "games",
-        "GXE",
-        "Nash",
-        "alpha-rank",
+        *(Column(name, no_wrap=True, justify="right") for name in names),
+        padding=(0, 0, 0, 1),
     )
     for row in result.rows:
         low, high = row.total.interval
         table.add_row(
-            escape(row.agent),
-            f"{row.rating.rating:+.0f}",
-            f"{row.rating.low:+.0f} … {row.rating.high:+.0f}",
-            f"{row.total.win_rate:.1%}",
-            f"{low:.1%} – {high:.1%}",
+            escape(row.agent.removeprefix("scripted:")),
+            f"{row.rating.rating:+.0f} \\[{row.rating.low:+.0f}, {row.rating.high:+.0f}]",
+            f"{row.total.win_rate:.1%} \\[{100 * low:.1f}, {100 * high:.1f}]",
             f"{row.total.games:,}",
-            f"{row.glicko.gxe:.1f}",
+            f"{row.glicko.gxe:.0f}",
             f"{row.nash_weight:.2f}",
             f"{row.alpha_mass:.2f}",
         )
