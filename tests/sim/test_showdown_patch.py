@@ -113,10 +113,14 @@ def test_many_patched_battles_equal_stock_battles(builds: Builds, format_id: str
         assert_same_battles(builds, starts, seed=first)
 
 
+# The stock package draws teams without a seed in these; two stock processes differ as well.
+UNSEEDED = ("gen9randomroulette", "gen9superstaffbrosultimate")
+
+
 @pytest.mark.slow
 def test_patched_battles_equal_stock_battles_in_every_format(builds: Builds) -> None:
     for entry in tools.list_formats():
-        if entry["players"] != 2:
+        if entry["players"] != 2 or entry["id"] in UNSEEDED:
             continue
         doubles = entry["game_type"] != "singles" and entry["gen"] == 9
         generator = f"gen{entry['gen']}random{'doubles' if doubles else ''}battle"
