@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gen1_jobs import Job
+from gen1_rewards import RewardWatch
 
 from nashmon.core.actions import action_space
 from nashmon.core.formats import get_format
@@ -20,38 +21,19 @@ from nashmon.sim.gen1 import calls
 from nashmon.sim.gen1 import events as ev
 from nashmon.sim.gen1 import knowledge as kn
 from nashmon.sim.gen1 import layout as at
-from nashmon.sim.gen1 import tables as tb
 from nashmon.sim.gen1.legal import NUM_ACTIONS
 from nashmon.sim.gen1.observe import SCRATCH
 from nashmon.sim.gen1.protocol import Narrator, read_events, view_lines
 from nashmon.sim.gen1.rng import seed_value, seed_words
 from nashmon.sim.gen1.setup import read_team, write_start
 from nashmon.sim.gen1.views import BattleView
-from nashmon.sim.make import default_teams
 from nashmon.sim.showdown.install import find_showdown
 from nashmon.sim.showdown.node import find_node
 from nashmon.sim.tracker import Tracker
 
 HERE = Path(__file__).parent
-FORMAT = "gen1ou"
 _AHEAD = 3  # jobs given to Node at a time; few enough to fit into a pipe
 OBSERVATION = ("pokemon_ids", "pokemon_numbers", "active_numbers", "field")
-
-
-@dataclass(frozen=True)
-class Job:
-    """One battle to play."""
-
-    seed: tuple[int, int, int, int]
-    teams: tuple[str | None, str | None]
-    pick: int = 1
-    switches: float = 0.15
-    steps: int = 3000
-    choices: tuple[tuple[str | None, str | None], ...] | None = None
-    format: str = FORMAT
-
-    def to_json(self) -> str:
-        return json.dumps(self.__dict__)
 
 
 class Oracle:
@@ -127,6 +109,7 @@ class EngineBattle:
         self.space = EntitySpace(get_format(job.format))
         self.made = [self.space.allocate(1) for _ in (0, 1)]
         self.trackers = [Tracker(job.format, p, f"p{p + 1}", f"p{2 - p}") for p in (0, 1)]
+        self.rewards = RewardWatch(self.state[0])
         self.clear()
         calls.start(self.state[0], self.seeds, self.log[0])
         calls.update_knowledge(self.know[0], self.state[0], self.log[0])
@@ -153,23 +136,29 @@ class EngineBattle:
         return mask
 
     def knowledge_difference(self, step: dict[str, Any]) -> str | None:
-        """Compare requests, states and observations with the tracker's, fed by Showdown."""
+        """Compare requests, states, observations and rewards with those of trackers."""
         views = split_views(step["log"])
         running = any(step["requests"])
         for seat, tracker in enumerate(self.trackers):
-            name = f"p{seat + 1}"
-            tracker.feed(views[name])
-            if not running:
-                continue
-            request = step["requests"][seat]
-            own = self.view.request(seat, name)
-            if request is not None and request != own:
-                return f"request of {name}:\n  Showdown: {request}\n  engine:   {own}"
-            tracker.request(own)
-            problem = self._state_difference(seat, tracker.state())
+            tracker.feed(views[f"p{seat + 1}"])
+            problem = self.rewards.end_difference(seat, tracker, running)
+            if running and not problem:
+                problem = self._request_difference(seat, tracker, step["requests"][seat])
             if problem:
-                return f"{name}: {problem}"
+                return f"p{seat + 1}: {problem}"
         return None
+
+    def _request_difference(
+        self, seat: int, tracker: Tracker, request: dict[str, Any] | None
+    ) -> str | None:
+        own = self.view.request(seat, f"p{seat + 1}")
+        if request is not None and request != own:
+            return f"request\n  Showdown: {request}\n  engine:   {own}"
+        tracker.request(own)
+        problem = self._state_difference(seat, tracker.state())
+        if problem or request is None:
+            return problem
+        return self.rewards.decision_difference(seat, tracker.facts())
 
     def _state_difference(self, seat: int, expected: UniversalState) -> str | None:
         shown = self.view.state(seat)
@@ -250,45 +239,6 @@ def _diff(expected: list[str], shown: list[str]) -> str:
             before = "\n".join(f"    {line}" for line in expected[max(0, index - 12) : index])
             return f"{before}\n  Showdown: {pair[0]}\n  engine:   {pair[1]}"
     return "lengths"
-
-
-_ALL_MOVES = [move for move in tb.MOVE_NUM if move != "struggle"]
-
-
-def wild_team(rng: np.random.Generator, size: int, moves: list[str] | None = None) -> str:
-    """Any species with any moves, at assorted levels and spreads."""
-    pool = moves or _ALL_MOVES
-    sets = []
-    for index in range(size):
-        species = tb.SPECIES_IDS[int(rng.integers(1, 152))]
-        count = 4 if rng.random() < 0.9 else int(rng.integers(1, 5))
-        count = min(count, len(pool))
-        known = [pool[k] for k in rng.choice(len(pool), count, replace=False)]
-        level = int(rng.choice([100, 100, 100, 74, 50, 5]))
-        evs = ",".join(str(int(rng.choice([252, 252, 0]))) for _ in range(6))
-        sets.append(f"Nick{index}|{species}||noability|{','.join(known)}||{evs}||||{level}|")
-    return "]".join(sets)
-
-
-KINDS = ("wild", "focus", "random", "teams")
-
-
-def make_jobs(kind: str, seed: int, count: int) -> Iterator[Job]:
-    """Battles of one kind: any moves, a dozen moves that meet often, random or shipped teams."""
-    rng = np.random.default_rng([KINDS.index(kind), seed])
-    shipped = default_teams(FORMAT) if kind == "teams" else ()
-    for _ in range(count):
-        a, b, c, d = (int(word) for word in rng.integers(0, 1 << 16, 4))
-        pick, size = int(rng.integers(1, 1 << 31)), int(rng.integers(1, 7))
-        switches = float(rng.choice([0.05, 0.15, 0.3]))
-        teams: tuple[str | None, str | None] = (None, None)
-        if kind == "teams":
-            teams = (str(rng.choice(shipped)), str(rng.choice(shipped)))
-        elif kind != "random":
-            chosen = rng.choice(len(_ALL_MOVES), 12, replace=False)
-            pool = [_ALL_MOVES[k] for k in chosen] if kind == "focus" else None
-            teams = (wild_team(rng, size, pool), wild_team(rng, size, pool))
-        yield Job((a, b, c, d), teams, pick, switches)
 
 
 def minimise(oracle: Oracle, job: Job, played: dict[str, Any]) -> tuple[Job, str]:

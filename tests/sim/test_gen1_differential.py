@@ -8,11 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
+from typing import Any
 
+import gen1_rewards
+import numpy as np
 import pytest
-from gen1_differential import KINDS, Job, Oracle, compare, make_jobs, minimise
+from gen1_differential import Oracle, compare, minimise
+from gen1_jobs import KINDS, VARIETY_FORMATS, Job, make_jobs, variety_pool
 
+from nashmon.core.rewards import Reward
+from nashmon.sim.gen1 import calls, payoff
+from nashmon.sim.gen1 import layout as at
 from nashmon.sim.gen1 import tables as tb
+from nashmon.sim.showdown.tools import validate_teams
 
 REGRESSIONS = Path(__file__).parent / "gen1_regressions.json"
 
@@ -27,14 +35,16 @@ def oracle() -> Iterator[Oracle]:
 def check(oracle: Oracle, jobs: Iterable[Job], every: int) -> Counter[str]:
     """Fail with a minimised battle on a difference; returns how often each move was used.
 
-    Knowledge is compared in one of `every` battles.
+    Knowledge and rewards are compared in one of `every` battles.
     """
     ahead, given = tee(jobs)
     uses: Counter[str] = Counter()
     for number, (job, played) in enumerate(zip(given, oracle.play(ahead), strict=True)):
         assert "error" not in played, played["error"]
         if compare(job, played, knowledge=number % every == 0):
-            short, problem = minimise(Oracle(), job, played)
+            spare = Oracle()  # the other one still owes battles
+            short, problem = minimise(spare, job, played)
+            spare.close()
             pytest.fail(f"{problem}\n\nminimised: {short.to_json()}")
         lines = (line for step in played["steps"] for line in step["log"])
         uses.update(line.split("|")[3] for line in lines if line.startswith("|move|"))
@@ -52,7 +62,7 @@ def test_battles_are_equal(oracle: Oracle, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_knowledge_is_the_trackers(oracle: Oracle, kind: str) -> None:
-    """Requests, states and observations as well."""
+    """Requests, states, observations and rewards as well."""
     check(oracle, make_jobs(kind, seed=2, count=4), 1)
 
 
@@ -73,11 +83,80 @@ def test_a_difference_is_found(oracle: Oracle) -> None:
     assert compare(changed, played, knowledge=False) is not None
 
 
+@pytest.fixture(scope="module")
+def shipped(oracle: Oracle) -> tuple[Job, dict[str, Any]]:
+    """A battle of shipped teams with a winner, and Showdown's course of it."""
+    (job,) = make_jobs("teams", seed=5, count=1)
+    (played,) = oracle.play([job])
+    assert compare(job, played) is None
+    assert any(line.startswith("|win|") for line in played["steps"][-1]["log"])
+    return job, played
+
+
+def change_coefficient(monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    """Let the kernels reckon with a slightly different number."""
+
+    def changed(reward: Reward) -> np.ndarray:
+        numbers = payoff.coefficients(reward)
+        numbers[place] += 1e-4
+        return numbers
+
+    monkeypatch.setattr(gen1_rewards, "coefficients", changed)
+
+
+@pytest.mark.parametrize("place", range(payoff.WIN, payoff.SHAPING + 1))
+def test_a_changed_coefficient_is_found(
+    shipped: tuple[Job, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    change_coefficient(monkeypatch, place)
+    assert "reward" in (compare(*shipped) or "")
+    assert compare(*shipped, knowledge=False) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [(at.PARTY + at.M_HP, -1), (at.PARTY + at.M_STATUS, 1), (at.LEFT, -1), (at.SIDE + at.LEFT, -1)],
+)
+def test_a_changed_state_is_found(
+    shipped: tuple[Job, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, place: int, change: int
+) -> None:
+    """The kernels are shown a row in which one number is off."""
+    reward_since = calls.reward_since
+
+    def off(row: np.ndarray, *rest: Any) -> float:
+        other = row.copy()
+        other[place] = max(int(other[place]) + change, 0)
+        return float(reward_since(other, *rest))
+
+    monkeypatch.setattr(calls, "reward_since", off)
+    assert "reward" in (compare(*shipped) or "")
+
+
+def test_a_wrong_reward_is_minimised(
+    oracle: Oracle, shipped: tuple[Job, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_coefficient(monkeypatch, payoff.HP)
+    job, played = shipped
+    short, problem = minimise(oracle, job, played)
+    assert "reward" in problem
+    assert short.choices is not None and 0 < len(short.choices) < len(played["steps"]) - 1
+    (again,) = oracle.play([short])
+    assert compare(short, again) == problem
+    monkeypatch.undo()
+    assert compare(short, again) is None
+
+
+def test_variety_teams_are_legal_and_differ() -> None:
+    teams = [(name, team) for name in sorted(set(VARIETY_FORMATS)) for team in variety_pool(name)]
+    assert len(set(teams)) == len(teams)
+    assert not any(validate_teams(teams))
+
+
 @pytest.mark.slow
 def test_twenty_thousand_battles(oracle: Oracle) -> None:
-    """Some twenty minutes; each move is used at least 500 times."""
+    """Half an hour; each move is used at least 500 times."""
     uses: Counter[str] = Counter()
-    plan = {"wild": 7000, "focus": 8000, "random": 3500, "teams": 1500}
+    plan = {"wild": 6500, "focus": 7500, "random": 2500, "teams": 1500, "variety": 2000}
     for kind, count in plan.items():
         begun = time.monotonic()
         uses += check(oracle, make_jobs(kind, seed=4, count=count), every=4)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gen1_differential import wild_team
+from gen1_jobs import wild_team
 from test_gen1_battles import CONFIG, POOL, choose, copy_of
 from test_gen1_properties import check_invariants
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from gen1_differential import wild_team
+from gen1_jobs import wild_team
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nashmon.sim.gen1 import effects, knowledge, legal, observe, turn
+from nashmon.sim.gen1 import effects, knowledge, legal, observe, payoff, turn
 from nashmon.sim.gen1.jit import kernel, pointer
 
 
@@ -86,3 +86,17 @@ def shows_moves(state, seat):
 def full_pp(state, seat, slot):
     """`knowledge.full_pp`."""
     return knowledge.full_pp(pointer(state, 0), seat, slot)
+
+
+@kernel
+def remember(state, coefficients, memory, seat, scratch):
+    """`payoff.remember`."""
+    s, c, m = pointer(state, 0), pointer(coefficients, 0), pointer(memory, 0)
+    payoff.remember(s, c, m, seat, pointer(scratch, 0))
+
+
+@kernel
+def reward_since(state, coefficients, memory, seat, won, scratch):
+    """`payoff.reward_since`."""
+    s, c, m = pointer(state, 0), pointer(coefficients, 0), pointer(memory, 0)
+    return payoff.reward_since(s, c, m, seat, won, pointer(scratch, 0))
