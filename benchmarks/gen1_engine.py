@@ -67,22 +67,22 @@ function play(seed) {
   return [decisions, steps];
 }
 for (let i = 0; i < 5; i++) play(i);
-const best = {decisions: 0, steps: 0, battles: 0};
+const total = {decisions: 0, steps: 0, battles: 0};
+let best = 0;
 const begun = process.hrtime.bigint();
 let number = 0;
 while (Number(process.hrtime.bigint() - begun) / 1e9 < seconds) {
-  const round = {decisions: 0, steps: 0, battles: 0};
+  let played = 0;
   const start = process.cpuUsage();
-  while (round.battles < 10) {
+  for (let i = 0; i < 10; i++) {
     const [decisions, steps] = play(number++ & 0xFFFF);
-    round.decisions += decisions; round.steps += steps; round.battles++;
+    played += decisions; total.steps += steps; total.battles++;
   }
   const used = process.cpuUsage(start);
-  for (const name in best) {
-    best[name] = Math.max(best[name], round[name] / ((used.user + used.system) / 1e6));
-  }
+  total.decisions += played;
+  best = Math.max(best, played / ((used.user + used.system) / 1e6));
 }
-console.log(JSON.stringify(best));
+console.log(JSON.stringify({best, total}));
 """
 
 
@@ -94,8 +94,13 @@ def showdown_rates(seconds: float) -> dict[str, float]:
         command = [str(find_node().path), str(script), str(find_showdown())]
         command += [json.dumps(TEAMS), str(seconds)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-    rates: dict[str, float] = json.loads(done.stdout)
-    return rates
+    played = json.loads(done.stdout)
+    return _rates(played["best"], played["total"])
+
+
+def _rates(decisions_per_s: float, total: dict[str, float]) -> dict[str, float]:
+    """Rates of decisions, steps and battles; battles differ in length, so by their mean."""
+    return {name: decisions_per_s * count / total["decisions"] for name, count in total.items()}
 
 
 def new_battles(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -112,16 +117,16 @@ def engine_rates(seconds: float) -> dict[str, float]:
     """Random play inside compiled code, per CPU second; the best of several rounds."""
     rng = np.random.default_rng(0)
     count = 512
-    best = {"decisions": 0.0, "steps": 0.0, "battles": 0.0}
+    best, total = 0.0, {"decisions": 0.0, "steps": 0.0, "battles": 0.0}
     begun = time.perf_counter()
     while time.perf_counter() - begun < seconds:
         state, seeds = new_battles(count, rng)
         start = time.process_time()
         steps, decisions = play_rows(state, seeds, 1000, np.zeros(count))
-        spent = time.process_time() - start
+        best = max(best, decisions / (time.process_time() - start))
         for name, value in (("decisions", decisions), ("steps", steps), ("battles", count)):
-            best[name] = max(best[name], value / spent)
-    return best
+            total[name] += value
+    return _rates(best, total)
 
 
 def choose(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
