@@ -33,6 +33,10 @@ POLICIES = {
     ),
     "singles set flat head": lambda: small_entity("gen1ou", head="flat"),
     "doubles set lstm": lambda: small_entity("gen9vgc2025regi"),
+    "singles set matchup": lambda: small_entity("gen1ou", matchup=True),
+    "doubles attention matchup": lambda: small_entity(
+        "gen9vgc2025regi", encoder="attention", matchup=True
+    ),
     "tokens transformer": tokens_policy,
 }
 

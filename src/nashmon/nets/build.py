@@ -11,11 +11,12 @@ import numpy as np
 import torch
 
 from nashmon.core.actions import ActionSpace, action_space
-from nashmon.core.dex import get_dex
+from nashmon.core.dex import Move, get_dex
 from nashmon.core.formats import Format, get_format
 from nashmon.nets.checkpoint import Checkpoint, CheckpointError, load
 from nashmon.nets.config import ActionKind, ActionSpec, PolicyConfig
 from nashmon.nets.encoding import TEAM, Tables
+from nashmon.nets.matchup import STRIKES
 from nashmon.nets.policy import Policy
 from nashmon.observe import ObsSpec
 from nashmon.observe.registry import get_observation_space
@@ -44,7 +45,28 @@ def entity_tables(mod: str) -> Tables:
         move_types=np.array([0, 0, *(types[e.type] if e.type else 0 for e in entries)]),
         damaging=np.array([False, False, *(entry.category != "status" for entry in entries)]),
         type_chart=type_chart(mod),
+        strikes=np.array(
+            [[0.0] * STRIKES] * 2 + [_strike(e, dex.gen) for e in entries], np.float32
+        ),
     )
+
+
+def _strike(move: Move, gen: int) -> list[float]:
+    """What `matchup` needs to know of a move."""
+    attacks = move.category != "status"
+    # Explosions halved the target's Defence up to generation 4.
+    power = move.power * (2 if move.self_destruct and gen <= 4 else 1)
+    hits = 3.0 if move.max_hits == 5 else (move.min_hits + move.max_hits) / 2
+    # Generation 1: a critical hit in base Speed / 512 of the cases, eight times as often if sharp.
+    critical = (8 if move.crit_ratio > 1 else 1) / 512 if gen == 1 else 0.0
+    return [
+        power * attacks,
+        move.category == "physical",
+        hits,
+        move.damage if isinstance(move.damage, int) else 0.0,
+        move.damage == "level",
+        critical,
+    ]
 
 
 def build_policy(
@@ -99,6 +121,7 @@ def stored_tables(weights: Mapping[str, torch.Tensor]) -> Tables | None:
     prefix = "encoder.effectiveness."
     if f"{prefix}chart" not in weights:
         return None
+    strikes = weights.get("encoder.matchup.strikes")
     groups = {"moves": "move", "species": "species"}
     names = {v: f"encoder.embed.features.{g}.values" for v, g in groups.items()}
     return Tables(
@@ -106,4 +129,5 @@ def stored_tables(weights: Mapping[str, torch.Tensor]) -> Tables | None:
         move_types=weights[f"{prefix}move_types"].numpy(),
         damaging=weights[f"{prefix}channels"][:, 0].numpy() > 0,
         type_chart=np.exp2(2 * weights[f"{prefix}chart"].numpy()),
+        strikes=strikes.numpy() if strikes is not None else None,
     )

@@ -32,6 +32,7 @@ class PolicyConfig:
     entity_width: int = 48  # of one Pokémon, move or token
     encoder_layers: int = 1  # hidden layers or attention blocks
     encoder_heads: int = 4
+    matchup: bool = False  # entity encoders see estimated damage and who is faster
     scratch_tokens: int = 4  # tokens the text encoder reads its summary from
     memory_layers: int = 1
     memory_heads: int = 4
@@ -56,6 +57,11 @@ class PolicyConfig:
                 f"width {self.width} must be a multiple of 2 × memory_heads {self.memory_heads}, "
                 f"entity_width {self.entity_width} of encoder_heads {self.encoder_heads}"
             )
+
+    @property
+    def effect_channels(self) -> int:
+        """Numbers that say what a move does to a foe: effectiveness, and damage if estimated."""
+        return 4 if self.matchup else 2
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready values."""

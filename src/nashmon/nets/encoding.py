@@ -21,6 +21,7 @@ class Tables:
     move_types: NDArray[np.int64]  # (moves,): id of each move's type
     damaging: NDArray[np.bool_]  # (moves,): the move is an attack
     type_chart: NDArray[np.float32]  # (types, types): factor of attacking against defending type
+    strikes: NDArray[np.float32] | None = None  # (moves, facts): see `matchup`
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Encoding:
     summary: Tensor  # (N, width)
     pokemon: Tensor | None = None  # (N, 12, entity width): own six, then the foe's
     moves: Tensor | None = None  # (N, own slots, 4, entity width): moves of the active Pokémon
-    # (N, own slots, 4, foe slots, 2): type effectiveness of each move on each active foe
+    # (N, own slots, 4, foe slots, 2 or 4): type effectiveness of each move on each active foe, and
+    # what it would take of its HP
     effectiveness: Tensor | None = None
     preview: Tensor | None = None  # (N,) long: own Pokémon at a team preview, else 0
 

@@ -15,6 +15,7 @@ from nashmon.nets.bags import sum_rows
 from nashmon.nets.config import PolicyConfig
 from nashmon.nets.encoding import MOVES, TEAM, Encoder, Encoding, Tables
 from nashmon.nets.layers import FeedForward, SelfAttention, mlp
+from nashmon.nets.matchup import PAIR, Matchup
 from nashmon.observe.spec import ObsSpec
 
 
@@ -142,19 +143,38 @@ class EntityEncoder(Encoder):
         super().__init__()
         self.embed = EntityEmbedding(config.entity_width, observation, tables)
         self.effectiveness = Effectiveness(observation, tables)
+        self.matchup = Matchup(observation, tables) if config.matchup else None
         self.out: nn.Module
         self.preview_column = observation["field"].column("phase_preview")
         slots = self.embed.slots
         vectors = 2 * (slots + 2) + MOVES * slots
-        self.part_width = vectors * config.entity_width + 2 * MOVES * slots**2
+        self.part_width = vectors * config.entity_width
+        self.part_width += config.effect_channels * MOVES * slots**2
+        if config.matchup:
+            self.pairs = nn.Linear(PAIR * slots, config.entity_width, bias=False)
 
-    def encoding(
-        self, observations: Mapping[str, Tensor], rows: Tensor, moves: Tensor, field: Tensor
-    ) -> Encoding:
-        """Join slots, pooled benches, moves, their effectiveness and the field to a summary."""
-        numbers = observations["pokemon_numbers"]
+    def embedded(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Rows, moves of the own slots, and what those do to the active foes."""
+        rows, moves = self.embed(observations)
         occupied = observations["active_numbers"][..., self.embed.occupied]
         effect = self.effectiveness(observations["pokemon_ids"], occupied)
+        if self.matchup is None:
+            return rows, moves, effect
+        damage, pairs = self.matchup(observations)
+        own = rows[:, :TEAM] + self.pairs(pairs)
+        return torch.cat((own, rows[:, TEAM:]), dim=1), moves, torch.cat((effect, damage), dim=-1)
+
+    def encoding(
+        self,
+        observations: Mapping[str, Tensor],
+        rows: Tensor,
+        moves: Tensor,
+        effect: Tensor,
+        field: Tensor,
+    ) -> Encoding:
+        """Join slots, pooled benches, moves, their effect on the foes and the field."""
+        numbers = observations["pokemon_numbers"]
+        occupied = observations["active_numbers"][..., self.embed.occupied]
         own_moves = moves * occupied[:, : self.embed.slots, None, None]
         parts = (*self.pooled(rows, numbers), own_moves.flatten(1), effect.flatten(1), field)
         preview = self.preview(numbers, observations["field"])
@@ -189,8 +209,8 @@ class SetEncoder(EntityEncoder):
 
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
-        rows, moves = self.embed(observations)
-        return self.encoding(observations, self.blocks(rows), moves, observations["field"])
+        rows, moves, effect = self.embedded(observations)
+        return self.encoding(observations, self.blocks(rows), moves, effect, observations["field"])
 
 
 class AttentionEncoder(EntityEncoder):
@@ -211,7 +231,7 @@ class AttentionEncoder(EntityEncoder):
 
     def forward(self, observations: Mapping[str, Tensor]) -> Encoding:
         """Encode N decisions."""
-        rows, moves = self.embed(observations)
+        rows, moves, effect = self.embedded(observations)
         field = self.field(observations["field"]).unsqueeze(1)
         tokens = self.norm(self.blocks(torch.cat((rows, field), dim=1)))
-        return self.encoding(observations, tokens[:, :-1], moves, tokens[:, -1])
+        return self.encoding(observations, tokens[:, :-1], moves, effect, tokens[:, -1])

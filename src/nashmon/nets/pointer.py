@@ -33,7 +33,7 @@ class SinglesHead(nn.Module):
         self.switch = nn.Linear(entity, width)
         self.move_context = nn.Linear(width + entity, width)
         self.switch_context = nn.Linear(width, width)
-        self.effect = nn.Linear(2, width, bias=False)
+        self.effect = nn.Linear(config.effect_channels, width, bias=False)
         self.gimmick = nn.Parameter(0.1 * torch.randn(width))
         self.score = small_linear(width, 1)
 
@@ -79,7 +79,7 @@ class DoublesHead(nn.Module):
         self.move = nn.Linear(entity, width)
         self.target = nn.Linear(entity, width)
         self.switch = nn.Linear(entity, width)
-        self.effect = nn.Linear(2, width, bias=False)
+        self.effect = nn.Linear(config.effect_channels, width, bias=False)
         self.no_target = nn.Parameter(0.1 * torch.randn(width))
         self.gimmick = nn.Parameter(0.1 * torch.randn(1, 1, width))
         self.decline = nn.Parameter(0.1 * torch.randn(width))
