@@ -154,7 +154,7 @@ def test_variety_teams_are_legal_and_differ() -> None:
 
 @pytest.mark.slow
 def test_twenty_thousand_battles(oracle: Oracle) -> None:
-    """Half an hour; each move is used at least 500 times."""
+    """A quarter of an hour; each move is used at least 500 times."""
     uses: Counter[str] = Counter()
     plan = {"wild": 6500, "focus": 7500, "random": 2500, "teams": 1500, "variety": 2000}
     for kind, count in plan.items():
