@@ -198,8 +198,11 @@ def _team(side: UniversalSide) -> list[UniversalPokemon]:
 
 def _summary(side: UniversalSide, fractions: Iterable[float]) -> SideSummary:
     living = [p for p in _team(side) if not p.fainted]
+    lost = 0.0
+    for fraction in fractions:  # `sum` rounds otherwise from Python 3.12 on; engines add in turn
+        lost += 1.0 - fraction
     return SideSummary(
-        hp_lost=sum(1.0 - fraction for fraction in fractions),
+        hp_lost=lost,
         fainted=side.num_fainted,
         statused=sum(p.status is not None for p in living),
     )
