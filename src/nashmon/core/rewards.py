@@ -47,9 +47,14 @@ class Reward(ABC):
     def __call__(self, previous: UniversalState, state: UniversalState) -> float:
         """The reward of one player for the step between its two states."""
         value = self.outcome(state)
-        if self.shaping and (self.hp or self.status or self.faint):
+        if self.is_shaped:
             value += self.shaping * self.shaped(previous, state)
         return value
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether anything but the end of a battle pays."""
+        return bool(self.shaping and (self.hp or self.status or self.faint))
 
     def outcome(self, state: UniversalState) -> float:
         """The part for winning or losing."""
@@ -107,7 +112,7 @@ class EventReward(Reward):
     @property
     def bounds(self) -> tuple[float, float]:
         """Healing out of the foe's sight is never charged, so shaping has no bound."""
-        if self.shaping and (self.hp or self.status or self.faint):
+        if self.is_shaped:
             return -inf, inf
         return min(self.loss, 0.0), max(self.win, 0.0)
 

@@ -6,6 +6,7 @@ At team preview, when nobody is active yet, row k is bench k.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -76,9 +77,9 @@ class EntityEncoder:
         self._field = space.field
         self._features = space.features
         self._slots = space.features.slots
-        self._ids = _Block("h", np.int16, writer.ids_shape)
-        self._numbers = _Block("f", np.float32, writer.numbers_shape)
-        self._actives = _Block("f", np.float32, writer.active_shape)
+        self._ids = Block("h", writer.ids_shape)
+        self._numbers = Block("f", writer.numbers_shape)
+        self._actives = Block("f", writer.active_shape)
         self._empty: _Row = (bytes(self._ids.width), bytes(self._numbers.width), None)
         self._vacant = bytes(self._actives.width)
         self._forget()
@@ -162,14 +163,14 @@ def _places(side: UniversalSide, preview: bool) -> Places:
     return places[:TEAM]
 
 
-class _Block:
+class Block:
     """An array whose rows are set from bytes, which is several times quicker than by numpy."""
 
     __slots__ = ("array", "rows", "view", "width")
 
-    def __init__(self, code: str, dtype: type[np.generic], shape: tuple[int, ...]) -> None:
-        buffer = array(code, bytes(np.dtype(dtype).itemsize * int(np.prod(shape))))
-        self.array = np.frombuffer(buffer, dtype).reshape(shape)
+    def __init__(self, code: str, shape: tuple[int, ...]) -> None:
+        buffer = array(code, [0]) * math.prod(shape)
+        self.array = np.frombuffer(buffer, code).reshape(shape)
         self.width = width = self.array.strides[0]  # bytes of one row
         self.view = memoryview(buffer).cast("B")
         self.rows = _row_slices(width, shape[0])  # of `view`

@@ -49,12 +49,11 @@ class Tracker:
         self.name = name
         self.foe_name = foe_name
         self._role = ROLES[seat]
-        self._foe_role = ROLES[1 - seat]
+        self._roles = self._role, ROLES[1 - seat]  # what concerns both sides is own, foe
         self._battle = track(self.format, self._role, name)
         letters = self._battle.letters
         num_slots = len(letters)
-        self._own_places = [self._role + letter for letter in letters]
-        self._foe_places = [self._foe_role + letter for letter in letters]
+        self._places = [[role + letter for letter in letters] for role in self._roles]
         self._sorts_moves = num_slots == 1
         self._game_type: GameType = "singles" if num_slots == 1 else "doubles"
         self._no = (False,) * num_slots
@@ -64,10 +63,10 @@ class Tracker:
         self._request: dict[str, Any] = {}
         self._result: Result | None = None
         self._num_known = 0  # Pokémon of the foe that were on the field
-        # Per role the Pokémon in the order of a bench, and for which order of the battle.
-        self._sorted: dict[str, tuple[int, list[TrackedPokemon]]] = {}
-        # Per role the bench of the last state: while nobody on it changed, the same object.
-        self._benches: dict[str, tuple[UniversalPokemon, ...]] = {}
+        # Per side the Pokémon in the order of a bench, and for which order of the battle.
+        self._sorted: list[tuple[int, list[TrackedPokemon]]] = [(-1, []), (-1, [])]
+        # Per side the bench of the last state: while nobody on it changed, the same object.
+        self._benches: list[tuple[UniversalPokemon, ...]] = [(), ()]
         self._maker = StateMaker()
         self._facts: UniversalState | None = None
         self._state: UniversalState | None = None
@@ -198,30 +197,37 @@ class Tracker:
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
             mon.facts = None
             mon.changed = True
-        self._sorted = {}
-        self._benches = {}
+        self._sorted = [(-1, []), (-1, [])]
+        self._benches = [(), ()]
         self._maker = StateMaker()
         self._facts = self._state = None
         return self.state()
 
     def _build(self) -> UniversalState:
+        phase = self.phase()
+        reviving = phase == "switch" and actions_request.is_reviving(self._request)
+        preview = phase == "preview"
+        own = self._side(0, preview, reviving)
+        return self.frame(phase, reviving, own, self._side(1, preview, False))
+
+    def frame(
+        self, phase: Phase, reviving: bool, own: UniversalSide, foe: UniversalSide
+    ) -> UniversalState:
+        """The state around two sides."""
         battle = self._battle
-        request = self._request
         turn = battle.turn
-        phase = self._phase()
-        reviving = phase == "switch" and actions_request.is_reviving(request)
-        own = self._own_side(phase == "preview", reviving)
-        foe = self._foe_side()
-        weather, begun = next(iter(battle._weather.items()), (None, turn))
-        trapped = maybe_trapped = self._no
+        weather, begun = None, turn
+        if battle._weather:
+            weather, begun = next(iter(battle._weather.items()))
+        trapped = maybe_trapped = forced = self._no
         gimmicks: tuple[str | None, ...] = self._nothing
         if phase == "move":
-            offers = request["active"]
-            trapped = tuple([offer is not None and bool(offer.get("trapped")) for offer in offers])
-            maybe_trapped = tuple(
-                [offer is not None and bool(offer.get("maybeTrapped")) for offer in offers]
-            )
-            gimmicks = tuple([_gimmick(offer) for offer in offers])
+            offers = self._request["active"]
+            if any(map(_says_more, offers)):
+                trapped, maybe_trapped = _flags(offers, "trapped"), _flags(offers, "maybeTrapped")
+                gimmicks = tuple([_gimmick(offer) for offer in offers])
+        elif phase == "switch":
+            forced = tuple(self._request["forceSwitch"])
         return _state_facts(
             (
                 self.format.id,
@@ -233,8 +239,8 @@ class Tracker:
                 foe,
                 weather,
                 turn - begun,
-                effects(battle._fields, turn, {}),
-                tuple(request["forceSwitch"]) if phase == "switch" else self._no,
+                effects(battle._fields, turn, {}) if battle._fields else (),
+                forced,
                 trapped,
                 maybe_trapped,
                 gimmicks,
@@ -243,89 +249,98 @@ class Tracker:
             )
         )
 
-    def _phase(self) -> Phase:
+    def phase(self) -> Phase:
+        """What is asked of the player."""
         request = self._request
         if self._result is not None:
             return "end"
+        if request.get("active"):
+            return "move"
         if request.get("teamPreview"):
             return "preview"
-        if request.get("forceSwitch"):
-            return "switch"
-        return "move" if request.get("active") else "wait"
+        return "switch" if request.get("forceSwitch") else "wait"
 
-    def _own_side(self, preview: bool, reviving: bool) -> UniversalSide:
-        battle = self._battle
-        mons = self._own or list(battle.team.values())
-        if preview:
-            return self._side(self._role, mons, [None] * len(battle.letters), False)
-        if battle.turn and mons and not mons[-1].selected:
-            for mon in mons:
-                mon.selected = mon.changed = True
-        standing = list(map(battle.occupants.get, self._own_places))
-        return self._side(self._role, mons, standing, reviving)
+    def reviving(self) -> bool:
+        """Whether the switch that is asked for is a Revival Blessing choice."""
+        return self._battle.gen >= 9 and actions_request.is_reviving(self._request)
 
-    def _foe_side(self) -> UniversalSide:
+    def line_up(self, k: int) -> tuple[list[TrackedPokemon], list[TrackedPokemon | None]]:
+        """The own (0) or the foe's (1) Pokémon in the order of a bench, and who stands in slots."""
         battle = self._battle
-        mons = battle.foes()
-        known = sum([mon._revealed for mon in mons])
+        if k == 0:
+            mons = self._own or list(battle.team.values())
+            if battle.turn and mons and not mons[-1].selected:
+                for mon in mons:
+                    mon.selected = mon.changed = True
+        else:
+            mons = battle.foes()
+            self._count_known(mons)
+        orders, ordered = self._sorted[k]
+        if orders != battle.orders:  # sorted anew only when that can have changed
+            ordered = sorted(mons, key=_order)
+            self._sorted[k] = battle.orders, ordered
+        return ordered, list(map(battle.occupants.get, self._places[k]))
+
+    def _count_known(self, foes: list[TrackedPokemon]) -> None:
+        known = sum([mon._revealed for mon in foes])
         if known != self._num_known:
             self._num_known = known
-            complete = known >= battle._team_size.get(self._foe_role, len(mons))
-            for mon in mons:
+            complete = known >= self._battle._team_size.get(self._roles[1], len(foes))
+            for mon in foes:
                 mon.selected = True if mon._revealed else (False if complete else None)
                 mon.changed = True
-        standing = list(map(battle.occupants.get, self._foe_places))
-        return self._side(self._foe_role, mons, standing, False)
 
-    def _side(
-        self,
-        role: str,
-        mons: list[TrackedPokemon],
-        standing: list[TrackedPokemon | None],
-        reviving: bool,
-    ) -> UniversalSide:
-        battle = self._battle
-        turn = battle.turn
-        active = tuple([None if mon is None else self._seen(mon, True) for mon in standing])
+    def _side(self, k: int, preview: bool, reviving: bool) -> UniversalSide:
+        mons, standing = self.line_up(k)
+        if preview and k == 0:
+            standing = [None] * len(standing)
+        active = tuple([None if mon is None else self.seen(mon, True) for mon in standing])
         living: list[Any] = []
         fainted: list[Any] = []
-        for mon in self._in_order(role, mons):
+        for mon in mons:
             if not mon.changed:
                 seen = mon.facts
             elif mon in standing:  # whoever stands there counts as changed
                 continue
             else:
-                seen = self._seen(mon, False)
+                seen = self.seen(mon, False)
             (fainted if mon._status is FAINTED else living).append(seen)
         bench = tuple(fainted + living if reviving else living + fainted)
-        if bench == self._benches.get(role):
-            bench = self._benches[role]
+        if bench == self._benches[k]:
+            bench = self._benches[k]
         else:
-            self._benches[role] = bench
+            self._benches[k] = bench
+        return self.around(k, standing, len(mons), len(fainted), (active, bench))
+
+    def around(
+        self,
+        k: int,
+        standing: list[TrackedPokemon | None],
+        num_mons: int,
+        num_fainted: int,
+        pokemon: tuple[Any, Any] = ((), ()),
+    ) -> UniversalSide:
+        """A side around its active and bench Pokémon; `num_fainted` are on the bench."""
+        battle, role = self._battle, self._roles[k]
+        turn = battle.turn
         conditions = battle._conditions(role)
+        for mon in standing:
+            if mon is not None and mon._status is FAINTED:
+                num_fainted += 1
         return _side_facts(
             (
-                active,
-                bench,
+                *pokemon,
                 _aged(conditions, turn) if conditions else (),
-                self._slot_conditions(role) if battle.slot_conditions else self._no_slot_conditions,
-                battle._team_size.get(role, len(mons)),
-                len(fainted) + sum([m is not None and m._status is FAINTED for m in standing]),
+                self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
+                battle._team_size.get(role, num_mons),
+                num_fainted,
                 battle.gimmicks[role],
                 _dynamax_turns(standing, turn) if battle.gen == 8 else None,
                 battle.preview[role],
             )
         )
 
-    def _in_order(self, role: str, mons: list[TrackedPokemon]) -> list[TrackedPokemon]:
-        """By (species, name), as a bench is; sorted anew only when that can have changed."""
-        orders, ordered = self._sorted.get(role, (-1, mons))
-        if orders != self._battle.orders:
-            ordered = sorted(mons, key=_order)
-            self._sorted[role] = self._battle.orders, ordered
-        return ordered
-
-    def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
+    def seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
         new = pokemon_facts(mon, self._battle.turn, active)
         mon.changed = active  # once it leaves the field it is seen anew
@@ -334,11 +349,12 @@ class Tracker:
             assert old is not None
             return old
         mon.facts = new
+        mon.row = None
         return new
 
-    def _slot_conditions(self, role: str) -> tuple[tuple[str, ...], ...]:
+    def _slot_conditions(self, k: int) -> tuple[tuple[str, ...], ...]:
         waiting = self._battle.slot_conditions
-        return tuple([tuple(sorted(waiting.get(role + x, ()))) for x in self._battle.letters])
+        return tuple([tuple(sorted(waiting.get(place, ()))) for place in self._places[k]])
 
 
 _order = attrgetter("order")
@@ -367,8 +383,17 @@ def _aged(conditions: dict[str, int], turn: int) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts))
 
 
+def _says_more(offer: dict[str, Any] | None) -> bool:
+    """Whether anything but moves is told of an active Pokémon."""
+    return offer is not None and len(offer) > 1
+
+
+def _flags(offers: list[dict[str, Any] | None], name: str) -> tuple[bool, ...]:
+    return tuple([offer is not None and bool(offer.get(name)) for offer in offers])
+
+
 def _gimmick(offer: dict[str, Any] | None) -> str | None:
-    if offer is not None and len(offer) > 1:  # more than moves
+    if offer is not None and _says_more(offer):
         for key, gimmick in GIMMICKS:
             if offer.get(key):
                 return gimmick

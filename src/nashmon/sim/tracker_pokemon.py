@@ -38,7 +38,7 @@ TOXIC = Status.TOX
 
 _FIELDS = """acted added_type base_forme battle changed changed_types commanding copied_ability
     counts dex_species disabled entry facts forme last_move_id learned legal move_effects nickname
-    order own preparing_id protects reread seen_before selected shown_as slots sorted_slots
+    order own preparing_id protects reread row seen_before selected shown_as slots sorted_slots
     status_turns transformed_now turn_effects volatiles"""
 
 Slots = dict[str, list[int]]  # move id → [pp, max pp]
@@ -78,6 +78,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.shown_as = name
         self.entry: dict[str, Any] | None = None  # own side: what the last request said of it
         self.facts: UniversalPokemon | None = None  # the part of the last state made from it
+        self.row: Any = None  # what an observation says of `facts`, once it was asked
         self.changed = True
         self.selected: bool | None = None
         self.legal: tuple[str, ...] | None = None  # own side: its moves as the request lists them

@@ -21,6 +21,7 @@ from nashmon.sim.seeds import TeamSampler, battle_setup
 from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate, Choice
 from nashmon.sim.showdown.process import ShowdownProcess
 from nashmon.sim.tracker import Tracker
+from nashmon.sim.tracker_entity import View, view
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,14 @@ class LaneConfig:
 class _View:
     """One seat of one battle."""
 
-    __slots__ = ("encoder", "previous", "request", "tracker")
+    __slots__ = ("observed", "previous", "request", "tracker", "was_asked")
 
-    def __init__(self, tracker: Tracker, encoder: Any) -> None:
+    def __init__(self, tracker: Tracker, observed: View) -> None:
         self.tracker = tracker
-        self.encoder = encoder
+        self.observed = observed
         self.request: dict[str, Any] | None = None
-        self.previous: UniversalState | None = None
+        self.was_asked = False  # a battle may end before a seat ever chose
+        self.previous: UniversalState | None = None  # at its last decision, for shaped rewards
 
 
 class Lane:
@@ -66,6 +68,7 @@ class Lane:
         self._space: ActionSpace = action_space(self._format, config.actions)
         self._observation = get_observation_space(config.observation, self._format)
         self._reward: Reward = get_reward(config.reward)
+        self._is_shaped = self._reward.is_shaped
         self._arrays = arrays
         self.first_row = first_row
         self._num = len(arrays["ended"])
@@ -143,10 +146,10 @@ class Lane:
     def _choices(self, row: int) -> Choice:
         actions, acting = self._arrays["actions"][row], self._arrays["acting"][row]
         first, second = (
-            self._space.legal_choice(view.request, int(actions[seat]))
-            if acting[seat] and view.request is not None
+            self._space.legal_choice(seen.request, int(actions[seat]))
+            if acting[seat] and seen.request is not None
             else None
-            for seat, view in enumerate(self._views[row])
+            for seat, seen in enumerate(self._views[row])
         )
         return row, first, second
 
@@ -177,13 +180,8 @@ class Lane:
             self._arrays[name][:] = 0
 
     def _new_views(self) -> tuple[_View, _View]:
-        first, second = (
-            _View(
-                Tracker(self._format.id, seat, NAMES[seat], NAMES[1 - seat]),
-                self._observation.encoder(),
-            )
-            for seat in (0, 1)
-        )
+        trackers = [Tracker(self._format.id, k, NAMES[k], NAMES[1 - k]) for k in (0, 1)]
+        first, second = (_View(tracker, view(self._observation, tracker)) for tracker in trackers)
         return first, second
 
     def _start(self, rows: Sequence[int]) -> None:
@@ -209,8 +207,8 @@ class Lane:
         for row, update in updates.items():
             if update.failure is not None:
                 raise SimulatorError(str(update.failure))
-            for view, lines in zip(self._views[row], update.lines, strict=True):
-                view.tracker.feed(lines)
+            for seen, lines in zip(self._views[row], update.lines, strict=True):
+                seen.tracker.feed(lines)
             self._arrays["turns"][row] = update.turn
             if update.ended or update.turn > self._config.turn_limit:
                 self._finish(row, update)
@@ -226,21 +224,23 @@ class Lane:
             raise SimulatorError(f"battle {self.first_row + row}, p{seat + 1}: {error}")
         index = 2 * row + seat
         mask = self._flat_masks[index]
-        view = self._views[row][seat]
+        seen = self._views[row][seat]
         if request is not None:
-            view.request = request
-            view.tracker.request(request)
+            seen.request = request
+            seen.tracker.request(request)
         if request is None or request.get("wait"):
             self._flat_acting[index] = False
             mask[:] = False
             return
         self._flat_acting[index] = True
         self._space.mask(request, mask)
-        state = view.tracker.facts()
-        view.encoder.write(state, self._flat_observations, index)
-        if view.previous is not None:
-            self._flat_rewards[index] = self._reward(view.previous, state)
-        view.previous = state
+        seen.observed.write(self._flat_observations, index)
+        if self._is_shaped:
+            state = seen.tracker.facts()
+            if seen.previous is not None:
+                self._flat_rewards[index] = self._reward(seen.previous, state)
+            seen.previous = state
+        seen.was_asked = True
 
     def _finish(self, row: int, update: BattleUpdate) -> None:
         truncated = not update.ended
@@ -250,7 +250,7 @@ class Lane:
         self._arrays["truncated"][row] = truncated
         self._arrays["outcome"][row] = DRAW if truncated else _OUTCOME[update.winner]
         self._arrays["episodes"][row] += 1
-        for seat, view in enumerate(self._views[row]):
-            if view.previous is not None:
-                final = view.tracker.facts()
-                self._arrays["rewards"][row, seat] = self._reward(view.previous, final)
+        for seat, seen in enumerate(self._views[row]):
+            if seen.was_asked:
+                final = seen.tracker.facts()
+                self._arrays["rewards"][row, seat] = self._reward(seen.previous or final, final)
