@@ -41,7 +41,7 @@ class NetworkConfig:
     """A size by name, with any option of `nets.config.PolicyConfig` changed."""
 
     size: str = "tiny"
-    options: dict[str, Any] = field(default_factory=lambda: {"memory": "none"})
+    options: dict[str, Any] = field(default_factory=lambda: {"memory": "none", "matchup": True})
 
     def policy(self) -> PolicyConfig:
         """The policy's config."""
@@ -121,7 +121,8 @@ def _ppo() -> PPOConfig:
         optim=OptimConfig(learning_rate=7e-4, max_grad_norm=0.5),
         learning_rate=Power(7e-4, 0.5, 1500),
         entropy=Power(0.0),
-        lam=0.9,
+        lam=0.6,
+        value_lam=0.85,
         epochs=1,
         num_minibatches=4,
     )
