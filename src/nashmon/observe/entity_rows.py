@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import Struct
+from typing import Any, NamedTuple
 
 from nashmon.core.dex import get_dex
 from nashmon.core.errors import NashmonError
-from nashmon.core.state import UniversalPokemon
+from nashmon.core.state import Effects, UniversalPokemon
 from nashmon.observe.entity_spec import MOVES, NUMBER_CAP, Features
 from nashmon.observe.spec import ObsSpec
 from nashmon.observe.vocab import EMPTY, UNKNOWN, Vocabulary, lookup
@@ -16,6 +18,40 @@ from nashmon.observe.vocab import EMPTY, UNKNOWN, Vocabulary, lookup
 _NO_BOOSTS = (0,) * 7
 _REMEMBERED = 8192  # combinations of facts
 _SELECTED = {None: 0.0, True: 1.0, False: -1.0}
+
+
+class Lasting(NamedTuple):
+    """What seldom changes of a Pokémon; fields as in `UniversalPokemon`."""
+
+    species: str
+    base_species: str
+    types: tuple[str, ...]
+    item: str | None
+    ability: str | None
+    tera_type: str | None
+    terastallized: bool
+    level: int
+    gender: str | None
+    max_hp: int | None
+    stats: tuple[int, ...] | None
+    selected: bool | None
+    revealed: bool
+
+
+class Presence(NamedTuple):
+    """What only an active Pokémon has; fields as in `UniversalPokemon`."""
+
+    boosts: tuple[int, ...]
+    volatiles: Effects
+    first_turn: bool
+    protect_count: int
+    must_recharge: bool
+    transformed: bool
+    commanding: bool
+
+
+# Status, last move, move being prepared, fraction of hit points, fainted, active, turns of status.
+Often = tuple[str | None, str | None, str | None, float, bool, bool, int]
 
 
 class StateShapeError(NashmonError):
@@ -55,8 +91,6 @@ class RowWriter:
         self._seldom_ids = Struct(f"={self.ids_shape[1] - 7}h").pack
         self._seldom_numbers = Struct(f"={self.numbers_shape[1] - 12}f").pack
         self._known: dict[tuple[object, ...], tuple[bytes, bytes]] = {}
-        # By moves, of an own Pokémon and of a foe's, where missing moves are only unknown.
-        self._known_moves: tuple[dict[object, tuple[tuple[int, ...], bytes]], ...] = ({}, {})
         self._known_actives: dict[tuple[object, ...], bytes] = {}
         empty = {"items": ("",), "abilities": ("",), "types": ("", "???")}
         found = {
@@ -77,50 +111,59 @@ class RowWriter:
 
     def rows(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
         """Its rows of `pokemon_ids` and `pokemon_numbers`."""
-        key = (  # what seldom changes
-            *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type, p.terastallized),
-            *(p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
+        lasting = self.lasting(
+            (
+                *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type),
+                *(p.terastallized, p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
+            )
         )
-        ids, numbers = self._known.get(key) or self._seldom(key, p)
-        word, moves = self._moves, p.moves
-        known = self._known_moves[p.stats is None]
-        found = known.get(moves)
-        if found is None:
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            found = known[moves] = self._move_columns(p)
-        named, often = found
-        last, charging = p.last_move, p.preparing
-        often_ids = self._often_ids(
-            EMPTY if p.status is None else self._statuses[p.status],
+        moves = p.moves
+        named = self.move_ids(tuple([move.id for move in moves]), p.stats is None)
+        numbers = self.move_numbers(
+            [(move.pp, move.max_pp) for move in moves], [move.disabled for move in moves]
+        )
+        often = (p.status, p.last_move, p.preparing, p.hp_fraction, p.fainted, p.active)
+        return self.pack(lasting, named, numbers, (*often, p.status_turns))
+
+    def pack(
+        self, lasting: tuple[bytes, bytes], named: tuple[int, ...], numbers: bytes, often: Often
+    ) -> tuple[bytes, bytes]:
+        """Both rows from their parts."""
+        status, last, charging, hp, fainted, active, turns = often
+        word = self._moves
+        ids = self._often_ids(
+            EMPTY if status is None else self._statuses[status],
             *named,
             EMPTY if last is None else word[last],
             EMPTY if charging is None else word[charging],
         )
-        turns = p.status_turns and min(p.status_turns, 16) / 16
-        often = self._often_numbers(p.hp_fraction, p.fainted, p.active, turns) + often
-        return often_ids + ids, often + numbers
+        first = self._often_numbers(hp, fainted, active, turns and min(turns, 16) / 16)
+        return ids + lasting[0], first + numbers + lasting[1]
 
-    def _move_columns(self, p: UniversalPokemon) -> tuple[tuple[int, ...], bytes]:
-        """Ids of its moves; PP and what cannot be chosen as packed numbers."""
-        moves = p.moves
+    def move_ids(self, moves: tuple[str, ...], foe: bool) -> tuple[int, ...]:
+        """Ids of the moves of one Pokémon; a foe's missing ones are only unknown."""
         missing = MOVES - len(moves)
         if missing < 0:
-            raise StateShapeError(f"{p.species} has {len(moves)} moves; {MOVES} fit")
-        filler = UNKNOWN if p.stats is None else EMPTY
-        pp = [min(move.pp / move.max_pp, 1.0) if move.max_pp else 0.0 for move in moves]
-        nothing = (0.0,) * missing
-        numbers = self._move_numbers(*pp, *nothing, *(move.disabled for move in moves), *nothing)
-        return (*(self._moves[move.id] for move in moves), *(filler,) * missing), numbers
+            raise StateShapeError(f"a Pokémon has {len(moves)} moves; {MOVES} fit")
+        return (*[self._moves[move] for move in moves], *(UNKNOWN if foe else EMPTY,) * missing)
 
-    def _seldom(self, key: tuple[object, ...], p: UniversalPokemon) -> tuple[bytes, bytes]:
+    def move_numbers(self, pp: Sequence[Sequence[int]], disabled: Sequence[bool]) -> bytes:
+        """PP (left and full) of each move and what cannot be chosen, as packed numbers."""
+        left = [now / full if now < full else 1.0 if full else 0.0 for now, full in pp]
+        nothing = (0.0,) * (MOVES - len(left))
+        return self._move_numbers(*left, *nothing, *disabled, *nothing)
+
+    def lasting(self, key: tuple[Any, ...]) -> tuple[bytes, bytes]:
         """The columns that seldom change, remembered by the facts they are made of."""
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        found = self._known[key] = (self._ids(p), self._numbers(p))
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            p = Lasting(*key)
+            found = self._known[key] = (self._ids(p), self._numbers(p))
         return found
 
-    def _ids(self, p: UniversalPokemon) -> bytes:
+    def _ids(self, p: Lasting) -> bytes:
         types = [self._types[name] for name in p.types]
         if len(types) > self._num_types:
             raise StateShapeError(f"{p.species} has types {p.types}; {self._num_types} fit")
@@ -134,7 +177,7 @@ class RowWriter:
             values.append(UNKNOWN if p.tera_type is None else self._types[p.tera_type])
         return self._seldom_ids(*values)
 
-    def _numbers(self, p: UniversalPokemon) -> bytes:
+    def _numbers(self, p: Lasting) -> bytes:
         stats = p.stats or (0,) * 5
         values: list[float] = [1.0, p.revealed, p.stats is not None, _SELECTED[p.selected]]
         values += [p.level / 128, min((p.max_hp or 0) / 1024, NUMBER_CAP)]
@@ -148,18 +191,23 @@ class RowWriter:
 
     def active(self, p: UniversalPokemon) -> bytes:
         """Its row of `active_numbers` when it is in a slot."""
-        key = (
-            *(p.boosts, p.volatiles, p.first_turn, p.protect_count),
-            *(p.must_recharge, p.transformed, p.commanding),
+        return self.presence(
+            (
+                *(p.boosts, p.volatiles, p.first_turn, p.protect_count),
+                *(p.must_recharge, p.transformed, p.commanding),
+            )
         )
+
+    def presence(self, key: tuple[Any, ...]) -> bytes:
+        """A row of `active_numbers`, remembered by the facts it is made of."""
         found = self._known_actives.get(key)
         if found is None:
             if len(self._known_actives) >= _REMEMBERED:
                 self._known_actives.clear()
-            found = self._known_actives[key] = self._active(p)
+            found = self._known_actives[key] = self._active(Presence(*key))
         return found
 
-    def _active(self, p: UniversalPokemon) -> bytes:
+    def _active(self, p: Presence) -> bytes:
         boosts = p.boosts
         values = self._active_zeros[:]
         values[0] = 1.0

@@ -19,15 +19,14 @@ from nashmon.core.state import (
     HAZARDS,
     GameType,
     Phase,
-    Result,
     UniversalPokemon,
     UniversalSide,
     UniversalState,
     facts_constructor,
 )
 from nashmon.sim.tracker_battle import track
-from nashmon.sim.tracker_lines import HANDLERS
-from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
+from nashmon.sim.tracker_lines import Line, read
+from nashmon.sim.tracker_pokemon import CHANGED, COPIED_PP, FACTS, FAINTED, TrackedPokemon
 from nashmon.sim.tracker_view import StateMaker, effects, move_order, pokemon_facts, request_move
 
 ROLES = ("p1", "p2")
@@ -61,7 +60,6 @@ class Tracker:
         self._no_slot_conditions: tuple[tuple[str, ...], ...] = ((),) * num_slots
         self._own: list[TrackedPokemon] = []  # in the order of the request
         self._request: dict[str, Any] = {}
-        self._result: Result | None = None
         self._num_known = 0  # Pokémon of the foe that were on the field
         # Per side the Pokémon in the order of a bench, and for which order of the battle.
         self._sorted: list[tuple[int, list[TrackedPokemon]]] = [(-1, []), (-1, [])]
@@ -73,28 +71,23 @@ class Tracker:
 
     def feed(self, lines: Iterable[str]) -> None:
         """Take the protocol lines that this player received."""
+        self.take(list(filter(None, map(read, lines))))
+
+    def take(self, lines: Iterable[Line]) -> None:
+        """As `feed`, for lines that were read already; trackers may share them."""
         self._facts = self._state = None
         battle = self._battle
-        handlers = HANDLERS
-        for line in lines:
-            parts = line.split("|")
-            if len(parts) < 2 or parts[0]:
-                continue  # chat-like text without a command
-            try:
-                handler = handlers[parts[1]]
-            except KeyError:
-                self._feed_other(parts)
-                continue
-            if handler is not None:
-                handler(battle, parts)
+        for handler, parts in lines:
+            handler(battle, parts)
 
-    def _feed_other(self, parts: list[str]) -> None:
-        if parts[1] == "win":
-            self._result = "win" if parts[2] == self.name else "loss"
-        elif parts[1] == "tie":
-            self._result = "draw"
-        else:
-            raise SimulatorError(f"unknown protocol line {'|'.join(parts)!r}")
+    @property
+    def turn(self) -> int:
+        """The number of the turn."""
+        return self._battle.turn
+
+    def dissolve(self) -> None:
+        """Let go of all Pokémon at once: they refer to their battle, which only gc would notice."""
+        self._battle.dissolve()
 
     def request(self, request: dict[str, Any]) -> None:
         """Take the request that this player received; it is kept, not copied."""
@@ -128,7 +121,7 @@ class Tracker:
             return mon
         mon.reread = False
         mon.entry = entry
-        mon.changed = True
+        mon.changed = CHANGED
         mon.set_hp_status(entry["condition"])
         mon._update_from_details(entry["details"])
         mon._item = entry["item"]
@@ -196,7 +189,7 @@ class Tracker:
         """The state made anew from everything known, for checks of `state`."""
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
             mon.facts = None
-            mon.changed = True
+            mon.changed = CHANGED
         self._sorted = [(-1, []), (-1, [])]
         self._benches = [(), ()]
         self._maker = StateMaker()
@@ -245,14 +238,14 @@ class Tracker:
                 maybe_trapped,
                 gimmicks,
                 reviving,
-                self._result,
+                battle.result,
             )
         )
 
     def phase(self) -> Phase:
         """What is asked of the player."""
         request = self._request
-        if self._result is not None:
+        if self._battle.result is not None:
             return "end"
         if request.get("active"):
             return "move"
@@ -271,7 +264,8 @@ class Tracker:
             mons = self._own or list(battle.team.values())
             if battle.turn and mons and not mons[-1].selected:
                 for mon in mons:
-                    mon.selected = mon.changed = True
+                    mon.selected = True
+                    mon.changed = CHANGED
         else:
             mons = battle.foes()
             self._count_known(mons)
@@ -288,22 +282,22 @@ class Tracker:
             complete = known >= self._battle._team_size.get(self._roles[1], len(foes))
             for mon in foes:
                 mon.selected = True if mon._revealed else (False if complete else None)
-                mon.changed = True
+                mon.changed = CHANGED
 
     def _side(self, k: int, preview: bool, reviving: bool) -> UniversalSide:
         mons, standing = self.line_up(k)
         if preview and k == 0:
             standing = [None] * len(standing)
-        active = tuple([None if mon is None else self.seen(mon, True) for mon in standing])
+        active = tuple([None if mon is None else self._seen(mon, True) for mon in standing])
         living: list[Any] = []
         fainted: list[Any] = []
         for mon in mons:
-            if not mon.changed:
+            if not mon.changed & FACTS:
                 seen = mon.facts
             elif mon in standing:  # whoever stands there counts as changed
                 continue
             else:
-                seen = self.seen(mon, False)
+                seen = self._seen(mon, False)
             (fainted if mon._status is FAINTED else living).append(seen)
         bench = tuple(fainted + living if reviving else living + fainted)
         if bench == self._benches[k]:
@@ -340,16 +334,16 @@ class Tracker:
             )
         )
 
-    def seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
+    def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
         new = pokemon_facts(mon, self._battle.turn, active)
-        mon.changed = active  # once it leaves the field it is seen anew
+        # Once it leaves the field it is seen anew.
+        mon.changed = CHANGED if active else mon.changed & ~FACTS
         old = mon.facts
         if new == old:
             assert old is not None
             return old
         mon.facts = new
-        mon.row = None
         return new
 
     def _slot_conditions(self, k: int) -> tuple[tuple[str, ...], ...]:

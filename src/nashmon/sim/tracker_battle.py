@@ -13,8 +13,14 @@ from poke_env.battle import Battle, DoubleBattle
 from nashmon.core.dex import Species
 from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format
-from nashmon.core.state import HAZARDS
-from nashmon.sim.tracker_pokemon import TrackedPokemon, effect_id, find_species, parse_details
+from nashmon.core.state import HAZARDS, Result
+from nashmon.sim.tracker_pokemon import (
+    CHANGED,
+    TrackedPokemon,
+    effect_id,
+    find_species,
+    parse_details,
+)
 
 
 class _NoReplay(list[Any]):
@@ -32,6 +38,7 @@ class Tracking:
     team: dict[str, TrackedPokemon]
     _opponent_team: dict[str, TrackedPokemon]
     _player_role: str
+    _player_username: str
     _team_size: dict[str, int]
     _fields: dict[str, int]
     _weather: dict[Any, int]
@@ -54,9 +61,17 @@ class Tracking:
         self.slot_conditions: dict[str, dict[str, int]] = {}  # "p1a" → name → turn it began
         self.trappers: dict[str, TrackedPokemon] = {}  # slot of the trapped → who trapped it
         self.orders = 0  # counts what may change the order of a bench
+        self.result: Result | None = None
         self.mover: TrackedPokemon | None = None
         self.mover_target = ""
         self._named: dict[str, TrackedPokemon] = {}  # identifiers resolved since the last switch
+
+    def dissolve(self) -> None:
+        """Forget all Pokémon."""
+        for known in (self.team, self._opponent_team, self.occupants, self.trappers, self._named):
+            known.clear()
+        self.previewed.clear()
+        self.mover = None
 
     def species(self, species: str) -> Species:
         """A species of this battle's dex."""
@@ -79,7 +94,7 @@ class Tracking:
         if mon is None:
             mon = self._find(identifier, details)
             self._named[identifier] = mon
-        mon.changed = True
+        mon.changed = CHANGED
         return mon
 
     def _find(self, identifier: str, details: str) -> TrackedPokemon:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from nashmon.core.state import UniversalPokemon
 from nashmon.observe.entity import Block, EntitySpace
 from nashmon.observe.entity_spec import TEAM
 from nashmon.observe.registry import ObservationSpace
 from nashmon.observe.spec import Arrays
 from nashmon.sim.tracker import Tracker
-from nashmon.sim.tracker_pokemon import FAINTED, TrackedPokemon
+from nashmon.sim.tracker_pokemon import CHANGED, FAINTED, ROW, TrackedPokemon
+from nashmon.sim.tracker_view import lasting, move_slots, often, presence
 
 _Row = tuple[bytes, bytes]  # of ids and of numbers
 
@@ -60,7 +60,7 @@ class EntityView:
         self._vacant = bytes(self._actives.width)
         # What the blocks show now, per side.
         self._shown: list[list[_Row]] = [[self._empty] * TEAM, [self._empty] * TEAM]
-        self._shown_actives: list[list[UniversalPokemon | None]] = [[None] * slots, [None] * slots]
+        self._shown_actives: list[list[tuple[Any, ...] | None]] = [[None] * slots, [None] * slots]
 
     def write(self, out: Arrays, index: Any) -> None:
         """Write what the player knows now."""
@@ -96,13 +96,13 @@ class EntityView:
         self._show_standing(k, standing)
         place = self._slots
         fainted = []
-        seen = self._tracker.seen
         for mon in mons:
-            if mon.changed:
+            if mon.changed & ROW:
                 if mon in standing:  # whoever stands there counts as changed
                     continue
-                seen(mon, False)
-            row = mon.row or self._row(mon)
+                row = self._row(mon, False)
+            else:
+                row = mon.row
             if mon._status is FAINTED:
                 fainted.append(row)
                 continue
@@ -119,15 +119,14 @@ class EntityView:
         return len(fainted)
 
     def _show_standing(self, k: int, standing: list[TrackedPokemon | None]) -> None:
-        shown, shown_actives = self._shown[k], self._shown_actives[k]
+        shown_actives = self._shown_actives[k]
+        turn = self._tracker.turn
         for slot, mon in enumerate(standing):
-            facts = None if mon is None else self._tracker.seen(mon, True)
-            row = self._empty if mon is None else mon.row or self._row(mon)
-            if row is not shown[slot]:
-                self._put(k, slot, row)
-            if facts is not shown_actives[slot]:
+            facts = None if mon is None else presence(mon, turn)
+            self._put(k, slot, self._empty if mon is None else self._row(mon, True))
+            if facts != shown_actives[slot]:
                 shown_actives[slot] = facts
-                present = self._vacant if facts is None else self._writer.active(facts)
+                present = self._vacant if facts is None else self._writer.presence(facts)
                 self._actives.view[self._actives.rows[k * self._slots + slot]] = present
 
     def _put(self, k: int, place: int, row: _Row) -> None:
@@ -136,7 +135,19 @@ class EntityView:
         self._ids.view[self._ids.rows[number]] = row[0]
         self._numbers.view[self._numbers.rows[number]] = row[1]
 
-    def _row(self, mon: TrackedPokemon) -> _Row:
-        assert mon.facts is not None
-        row = mon.row = self._writer.rows(mon.facts)
+    def _row(self, mon: TrackedPokemon, active: bool) -> _Row:
+        writer = self._writer
+        facts = lasting(mon)
+        moves, slots = move_slots(mon)
+        # What seldom changes is kept with the Pokémon: a table of all is not in the processor's
+        # cache when it is needed.
+        known, columns, known_moves, named = mon.row_parts
+        if facts != known or moves is not known_moves:
+            columns = writer.lasting(facts)
+            named = writer.move_ids(moves, not mon.own)
+            mon.row_parts = facts, columns, moves, named
+        disabled = mon.disabled
+        numbers = writer.move_numbers(slots, [move in disabled for move in moves])
+        mon.changed = CHANGED if active else mon.changed & ~ROW
+        row = mon.row = writer.pack(columns, named, numbers, often(mon, active))
         return row

@@ -7,9 +7,10 @@ transcript.
 from __future__ import annotations
 
 from nashmon.core.dex import to_id
+from nashmon.core.errors import SimulatorError
 from nashmon.sim import tracker_reveal as shown
 from nashmon.sim.tracker_battle import Tracking
-from nashmon.sim.tracker_pokemon import TOXIC, TrackedPokemon, effect_id
+from nashmon.sim.tracker_pokemon import CHANGED, TOXIC, TrackedPokemon, effect_id
 from nashmon.sim.tracker_reveal import PARTIAL_TRAPS, Handler, reveal_cause, tag
 
 # Causes of a `move` line for which its PP is paid all the same.
@@ -117,7 +118,7 @@ def _switch(battle: Tracking, parts: list[str]) -> None:
     mon = battle.member(place[:2], name, parts[3])
     if battle.partner(place) is mon:
         _expose(battle, place, mon)
-    mon.changed = True
+    mon.changed = CHANGED
     mon.switch_in(parts[3])
     mon.set_hp_status(parts[4])
     if passed is not None:
@@ -274,6 +275,24 @@ def _turn(battle: Tracking, parts: list[str]) -> None:
                 del waiting[name]
 
 
+def _win(battle: Tracking, parts: list[str]) -> None:
+    battle.result = "win" if parts[2] == battle._player_username else "loss"
+
+
+def _tie(battle: Tracking, parts: list[str]) -> None:
+    battle.result = "draw"
+
+
+def _poke(battle: Tracking, parts: list[str]) -> None:
+    battle._register_teampreview_pokemon(parts[2], parts[3])
+
+
+def _status(battle: Tracking, parts: list[str]) -> None:
+    battle.get_pokemon(parts[2]).status = parts[3]
+    if len(parts) > 4:
+        reveal_cause(battle, parts)
+
+
 def _teamsize(battle: Tracking, parts: list[str]) -> None:
     battle._team_size[parts[2]] = int(parts[3])
 
@@ -286,8 +305,7 @@ _SKIPPED = """-center -combine -crit -fieldactivate -hint -hitcount -message -mi
     upkeep warning"""
 _POKE_ENV = """-clearallboost -clearboost -clearnegativeboost -clearpositiveboost
     -curestatus -cureteam -fieldend -fieldstart -invertboost -mustrecharge
-    -setboost -sethp -sideend -sidestart -status -swapboost -swapsideconditions poke
-    replace swap"""
+    -setboost -sethp -sideend -sidestart -swapboost -swapsideconditions replace swap"""
 
 # None: the line has no effect on what a player knows.
 HANDLERS: dict[str, Handler | None] = {
@@ -317,6 +335,7 @@ HANDLERS: dict[str, Handler | None] = {
     "-singlemove": _single_move,
     "-singleturn": _single_turn,
     "-start": _start,
+    "-status": _status,
     "-terastallize": shown.terastallize,
     "-transform": shown.transform,
     "-unboost": _unboost,
@@ -327,8 +346,25 @@ HANDLERS: dict[str, Handler | None] = {
     "drag": _switch,
     "faint": _faint,
     "move": _move,
+    "poke": _poke,
     "showteam": shown.show_team,
     "switch": _switch,
     "teamsize": _teamsize,
+    "tie": _tie,
     "turn": _turn,
+    "win": _win,
 }
+
+Line = tuple[Handler, list[str]]  # what to do, and the split line to do it with
+
+
+def read(text: str) -> Line | None:
+    """A protocol line as trackers take it; None where it changes nothing that a player knows."""
+    parts = text.split("|")
+    if len(parts) < 2 or parts[0]:
+        return None  # chat-like text without a command
+    try:
+        handler = HANDLERS[parts[1]]
+    except KeyError:
+        raise SimulatorError(f"unknown protocol line {text!r}") from None
+    return None if handler is None else (handler, parts)

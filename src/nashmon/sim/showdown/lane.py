@@ -22,6 +22,7 @@ from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate
 from nashmon.sim.showdown.process import ShowdownProcess
 from nashmon.sim.tracker import Tracker
 from nashmon.sim.tracker_entity import View, view
+from nashmon.sim.tracker_lines import Line, read
 
 log = logging.getLogger(__name__)
 
@@ -136,11 +137,13 @@ class Lane:
             self._process.send_choose([self._choices(row) for row in part])
         num_starts = 0
         for _ in parts:
-            ended = [row for row in self._apply(self._process.receive()) if row not in self._held]
+            ended = [
+                row for row in self._apply(self._process.receive_each()) if row not in self._held
+            ]
             self._send_start(ended)
             num_starts += bool(ended)
         for _ in range(num_starts):
-            self._apply(self._process.receive())
+            self._apply(self._process.receive_each())
         self._start(self._let_go())
 
     def _choices(self, row: int) -> Choice:
@@ -187,7 +190,7 @@ class Lane:
     def _start(self, rows: Sequence[int]) -> None:
         if rows:
             self._send_start(rows)
-            self._apply(self._process.receive())
+            self._apply(self._process.receive_each())
 
     def _send_start(self, rows: Iterable[int]) -> None:
         starts = []
@@ -196,19 +199,22 @@ class Lane:
             teams, seed = battle_setup(
                 self._config.teams, self._seed, self.first_row + row, episode
             )
+            for seen in self._views[row]:
+                seen.tracker.dissolve()
             self._views[row] = self._new_views()
             starts.append(BattleStart(row, self._format.id, teams, NAMES, seed))
         if starts:
             self._process.send_start(starts)
 
-    def _apply(self, updates: dict[int, BattleUpdate]) -> list[int]:
+    def _apply(self, updates: Iterable[BattleUpdate]) -> list[int]:
         """Take what happened; returns the rows whose battle ended."""
         ended = []
-        for row, update in updates.items():
+        for update in updates:
             if update.failure is not None:
                 raise SimulatorError(str(update.failure))
-            for seen, lines in zip(self._views[row], update.lines, strict=True):
-                seen.tracker.feed(lines)
+            row = update.id
+            for seen, lines in zip(self._views[row], _read(update.sent), strict=True):
+                seen.tracker.take(lines)
             self._arrays["turns"][row] = update.turn
             if update.ended or update.turn > self._config.turn_limit:
                 self._finish(row, update)
@@ -254,3 +260,21 @@ class Lane:
             if seen.was_asked:
                 final = seen.tracker.facts()
                 self._arrays["rewards"][row, seat] = self._reward(seen.previous or final, final)
+
+
+def _read(sent: Iterable[Any]) -> tuple[list[Line], list[Line]]:
+    """The lines of both seats; what they see alike is read once."""
+    first: list[Line] = []
+    second: list[Line] = []
+    for text in sent:
+        if text.__class__ is str:
+            line = read(text)
+            if line is not None:
+                first.append(line)
+                second.append(line)
+        else:
+            for lines, own in zip((first, second), text, strict=True):
+                line = None if own is None else read(own)
+                if line is not None:
+                    lines.append(line)
+    return first, second

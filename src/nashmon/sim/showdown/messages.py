@@ -62,10 +62,18 @@ class BattleUpdate:
     turn: int = 0
     ended: bool = False
     winner: int | None = None  # seat; None while running and for a draw
-    lines: tuple[list[str], list[str]] = ((), ())  # type: ignore[assignment]
+    sent: Sequence[Any] = ()  # a line that both seats see, or [p1's, p2's] with None for nothing
     requests: tuple[dict[str, Any] | None, dict[str, Any] | None] = (None, None)  # None: unchanged
     errors: tuple[str | None, str | None] = (None, None)  # begin with INVALID or UNAVAILABLE
     failure: BattleFailure | None = None
+
+    @property
+    def lines(self) -> tuple[list[str], list[str]]:
+        """Per seat the protocol lines it sees."""
+        first, second = (
+            [line if line.__class__ is str else line[seat] for line in self.sent] for seat in (0, 1)
+        )
+        return [line for line in first if line], [line for line in second if line]
 
 
 Entries = list[list[dict[str, Any]]]  # per seat the Pokémon of its last request
@@ -75,38 +83,36 @@ def parse_update(row: Sequence[Any], entries: Entries) -> BattleUpdate:
     """Read one row of the bridge's answer; `entries` of its battle are brought up to date."""
     if len(row) == 2:
         failure = BattleFailure(row[1]["message"], row[1]["inputLog"])
-        return BattleUpdate(id=row[0], failure=failure, lines=([], []))
+        return BattleUpdate(id=row[0], failure=failure)
     battle_id, turn, ended, winner, sent, request_1, request_2, error_1, error_2 = row
     return BattleUpdate(
         battle_id,
         turn,
         ended,
         winner,
-        _lines(sent),
+        sent,
         (_request(request_1, entries, 0), _request(request_2, entries, 1)),
         (error_1, error_2),
     )
 
 
-def _lines(sent: list[Any]) -> tuple[list[str], list[str]]:
-    """Per seat its lines; where the seats see different things both were sent, None for nothing."""
-    if all(line.__class__ is str for line in sent):
-        return sent, sent
-    first, second = (
-        [line if line.__class__ is str else line[seat] for line in sent] for seat in (0, 1)
-    )
-    if None in first or None in second:
-        return [line for line in first if line], [line for line in second if line]
-    return first, second
-
-
 def _request(sent: list[Any] | None, entries: Entries, seat: int) -> dict[str, Any] | None:
-    """A whole request: a number stands for the Pokémon at that place of the request before."""
+    """A whole request from what was sent of it.
+
+    Of a Pokémon that is all, or its place in the request before, or that place with what changed.
+    """
     if sent is None:
         return None
     request: dict[str, Any] = sent[0]
     before = entries[seat]
-    team = [before[item] if item.__class__ is int else item for item in sent[1]]
+    team = [
+        before[item]
+        if item.__class__ is int
+        else {**before[item[0]], **item[1]}
+        if item.__class__ is list
+        else item
+        for item in sent[1]
+    ]
     request["side"]["pokemon"] = entries[seat] = team
     return request
 

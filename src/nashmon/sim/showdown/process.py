@@ -8,7 +8,7 @@ silent process raises `WorkerError`; nothing hangs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
@@ -112,10 +112,17 @@ class ShowdownProcess:
 
     def receive(self) -> dict[int, BattleUpdate]:
         """The updates that answer the earliest open `send_start` or `send_choose`, by battle id."""
+        return {update.id: update for update in self.receive_each()}
+
+    def receive_each(self) -> Iterator[BattleUpdate]:
+        """As `receive`, one after another: each is read when it is asked for, all must be."""
         known = self._entries
-        updates = {row[0]: parse_update(row, known[row[0]]) for row in self._receive()}
-        self._forget([u.id for u in updates.values() if u.ended or u.failure is not None])
-        return updates
+        for text in self._receive():
+            row = orjson.loads(text)
+            update = parse_update(row, known[row[0]])
+            if update.ended or update.failure is not None:
+                self._forget((update.id,))
+            yield update
 
     def end(self, ids: Sequence[int]) -> None:
         """Forget battles, running or over, and free their memory."""
@@ -196,13 +203,16 @@ class ShowdownProcess:
     def _receive(self) -> Any:
         if not self._pending or self._ended is not None:
             raise SimulatorError("nothing to receive: no command was sent")
-        answer = orjson.loads(self._guard(lambda: self._child.read(self.timeout)))
+        frame = self._guard(lambda: self._child.read(self.timeout))
         _, starting = self._pending.popleft()
+        if not frame.startswith(b"{"):  # updates of battles, a line of JSON each
+            self._entries.update((battle_id, [[], []]) for battle_id in starting)
+            return frame.splitlines()
+        answer = orjson.loads(frame)
         if "error" in answer:
             self._forget(starting)  # a refused start has started none of its battles
             error = answer["error"]
             raise _ERRORS.get(error["kind"], SimulatorError)(error["message"])
-        self._entries.update((battle_id, [[], []]) for battle_id in starting)
         return answer["ok"]
 
     def _guard(self, action: Callable[[], _T]) -> _T:

@@ -14,6 +14,33 @@ const SEATS = ['p1', 'p2'];
 const SPLIT = '|split|p';
 const TIME = '|t:|';
 
+/** Whether two values of a request's entry (text, truth value, list of ids, stats) are the same. */
+function same(a, b) {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every(key => a[key] === b[key]);
+}
+
+/** JSON text of one Pokémon's entry, given those of the request before. */
+function entryText(entry, before, place) {
+  // The patched simulator repeats the object itself while it stays true.
+  if (entry === before[place]) return String(place);
+  const old = before.findIndex(other => other === entry || other.ident === entry.ident);
+  if (old < 0) return JSON.stringify(entry);
+  const known = before[old];
+  if (known === entry) return String(old);
+  const keys = Object.keys(entry);
+  if (keys.length !== Object.keys(known).length) return JSON.stringify(entry);
+  let changes = '';
+  for (const key of keys) {
+    if (!(key in known)) return JSON.stringify(entry);
+    if (same(entry[key], known[key])) continue;
+    changes += `${changes && ','}"${key}":${JSON.stringify(entry[key])}`;
+  }
+  return changes ? `[${old},{${changes}}]` : String(old);
+}
+
 /** One running battle and what its seats have not been told yet. */
 class Match {
   constructor(id) {
@@ -23,14 +50,13 @@ class Match {
     this.requests = ['null', 'null']; // JSON text
     this.errors = [null, null];
     this.muted = false; // while choices are only tried
-    this.entries = [[], []]; // each seat's Pokémon as last sent …
-    this.texts = [[], []]; // … and their JSON text
+    this.entries = [[], []]; // each seat's Pokémon as last sent
     this.receive = this.receive.bind(this);
   }
 
   /**
    * Send a seat's requests as objects: a Pokémon that did not change since the last request is only
-   * the number of its place there, which spares most of the text.
+   * the number of its place there, one that did is that number and what changed.
    */
   shorten(seat) {
     const match = this;
@@ -44,20 +70,13 @@ class Match {
 
   requestText(seat, request) {
     const before = this.entries[seat];
-    const textsBefore = this.texts[seat];
     const entries = request.side.pokemon;
-    const texts = [];
     let pokemon = '';
     for (let i = 0; i < entries.length; i++) {
-      // The patched simulator repeats the object itself while it stays true.
-      let place = entries[i] === before[i] ? i : before.indexOf(entries[i]);
-      const text = place < 0 ? JSON.stringify(entries[i]) : textsBefore[place];
-      if (place < 0) place = textsBefore.indexOf(text);
-      texts.push(text);
-      pokemon += `${i ? ',' : ''}${place < 0 ? text : place}`;
+      if (i) pokemon += ',';
+      pokemon += entryText(entries[i], before, i);
     }
     this.entries[seat] = entries;
-    this.texts[seat] = texts;
     const rest = JSON.stringify({...request, side: {name: request.side.name, id: request.side.id}});
     return `[${rest},[${pokemon}]]`;
   }
@@ -257,11 +276,11 @@ module.exports = showdown => {
       battles.forEach(checkStart);
       const ids = new Set(battles.map(battle => battle.id));
       if (ids.size !== battles.length) throw inputError('battle', 'two battles have the same id');
-      return `[${battles.map(startOne).join()}]`;
+      return battles.map(startOne);
     },
     choose({choices}) {
       choices.forEach(([id]) => find(id));
-      return `[${choices.map(([id, first, second]) => chooseOne(id, first, second)).join()}]`;
+      return choices.map(([id, first, second]) => chooseOne(id, first, second));
     },
     audit,
     battles: () => JSON.stringify([...matches.keys()]),

@@ -66,7 +66,10 @@ function writeFrame(text) {
   }
 }
 
-/** Answer one command; the result is JSON text so that requests are serialised only once. */
+/**
+ * Answer one command.  A result is JSON text, so that requests are serialised only once; a list of
+ * such texts is sent as lines, which the parent can read one by one.
+ */
 function answer(text) {
   try {
     const message = JSON.parse(text);
@@ -75,7 +78,8 @@ function answer(text) {
       const known = Object.keys(commands).sort().join(', ');
       throw new Error(`unknown command ${JSON.stringify(message.command)}: expected one of ${known}`);
     }
-    return `{"ok":${command(message)}}`;
+    const result = command(message);
+    return Array.isArray(result) ? result.join('\n') : `{"ok":${result}}`;
   } catch (error) {
     const kind = error.kind || 'command';
     return JSON.stringify({error: {kind, message: error.message, stack: error.stack}});

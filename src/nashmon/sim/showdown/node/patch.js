@@ -363,12 +363,10 @@ function sameStats(stats, said) {
 function patchRequests({Pokemon}) {
   const stock = Pokemon.prototype.getSwitchRequestData;
 
-  /** Whether the stock method would make an entry equal to `said` now. */
+  /** Whether the stock method would now make an entry that differs in condition and place at most. */
   function stillTrue(pokemon, said) {
     const {battle, side} = pokemon;
-    return said.condition === pokemon.getHealth().secret &&
-      said.active === pokemon.position < side.active.length &&
-      said.details === pokemon.details && said.ident === pokemon.fullname &&
+    return said.details === pokemon.details && said.ident === pokemon.fullname &&
       said.item === pokemon.item && said.baseAbility === pokemon.baseAbility && said.pokeball === pokemon.pokeball &&
       (battle.gen <= 6 || said.ability === pokemon.ability) &&
       (battle.gen < 9 || (
@@ -382,7 +380,14 @@ function patchRequests({Pokemon}) {
   Pokemon.prototype.getSwitchRequestData = function (forAlly) {
     if (forAlly) return stock.call(this, forAlly);
     const memory = Memory.of(this);
-    if (memory.said !== null && stillTrue(this, memory.said)) return memory.said;
+    if (memory.said !== null && stillTrue(this, memory.said)) {
+      const condition = this.getHealth().secret;
+      const active = this.position < this.side.active.length;
+      if (memory.said.condition !== condition || memory.said.active !== active) {
+        memory.said = {...memory.said, condition, active};
+      }
+      return memory.said;
+    }
     const entry = stock.call(this);
     memory.said = this.moveSlots.some(slot => VARYING.has(slot.id)) ? null : entry;
     return entry;
