@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,35 @@ def test_response_trains_against_the_victim_only(small_config: Any, tmp_path: Pa
     assert 0.3 < last.decisions / (2 * 60 * 16 * 2) < 0.6
     html = exploit_page(found)
     assert "Exploitability of scripted:random" in html and "<svg" in html
+
+
+def test_responses_side_by_side_are_those_trained_in_turn(
+    small_config: Any, tmp_path: Path
+) -> None:
+    config = small_config()
+    plan = replace(TINY, inits=("scratch", "zoo:gen1ou-magnet"), curve_every=1)
+    seen = []
+    made = [
+        exploit(
+            config,
+            "scripted:random",
+            replace(plan, workers=workers),
+            tmp_path / str(workers),
+            lambda name, update, updates, rate: seen.append((name, update)),
+        )
+        for workers in (0, 2)
+    ]
+    first, second = (
+        [
+            (point.updates, point.decisions, point.win_rate)
+            for r in found.responses
+            for point in r.curve
+        ]
+        for found in made
+    )
+    assert first == second and len(first) == 4
+    assert made[0].record == made[1].record
+    assert {name for name, _ in seen} == {"scratch_0", "zoo_gen1ou-magnet_0"}
 
 
 def test_automatic_exploiters_join_the_pool(small_config: Any, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ DIR/mixture.json         the mixture at the end: an agent, `mixture:DIR/mixture.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,7 @@ class MeasureConfig:
     inits: tuple[str, ...] = ("victim", "scratch")  # victim: of a mixture its heaviest network
     selection_games: int = 400  # choose between the responses
     games: int = 2000  # fresh ones, that judge the chosen response
+    workers: int = 0  # processes of one thread that train them beside the rounds; 0: in turn
 
     def plan(self) -> ResponseConfig:
         """As `nashmon exploit` takes it."""
@@ -76,6 +78,7 @@ class MeasureConfig:
             selection_games=self.selection_games,
             fresh_games=self.games,
             curve_every=max(1, self.updates // 5),
+            workers=self.workers,
         )
 
 
@@ -150,20 +153,18 @@ class League:
 
         At the end the mixture is written; `control`: then the control is trained and measured too.
         """
-        measuring = self.config.measure.updates > 0
-        for result in self.psro.run():
-            yield result
-            if measuring:
-                yield self.measure_round(result)
-        members, mixture = self.psro.final()
-        pairs = list(zip(members, mixture, strict=True))
-        write_mixture(self.folder / MIXTURE, self.format, pairs)
-        if measuring:
-            yield self.measure_final()
-        if control:
-            self.control()
-            if measuring:
-                yield self.measure_control()
+        with _Measurements(self.config.measure) as measurements:
+            for result in self.psro.run():
+                yield result
+                yield from measurements.add(partial(self.measure_round, result))
+            members, mixture = self.psro.final()
+            pairs = list(zip(members, mixture, strict=True))
+            write_mixture(self.folder / MIXTURE, self.format, pairs)
+            yield from measurements.add(self.measure_final)
+            if control:
+                self.control()
+                yield from measurements.add(self.measure_control)
+            yield from measurements.rest()
 
     def rates(self) -> tuple[list[Member], Mixture, Rates]:
         """The population at the end, its mixture and its table."""
@@ -252,6 +253,38 @@ class League:
         best = next(row for row in found["responses"] if row["agent"] == found["best"])
         gain = Gain(found["exploitability"], *found["interval"])
         return Measured(name, gain, found["games"], best["init"], found["seconds"])
+
+
+class _Measurements:
+    """Measurements in turn: at once, or with workers in a thread that waits for them."""
+
+    def __init__(self, config: MeasureConfig) -> None:
+        self.config = config
+        self._thread = ThreadPoolExecutor(1) if config.updates and config.workers else None
+        self._waiting: list[Future[Measured]] = []
+
+    def __enter__(self) -> _Measurements:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def add(self, work: Callable[[], Measured]) -> Iterator[Measured]:
+        """Measure; gives what is finished."""
+        if not self.config.updates:
+            return
+        if self._thread is None:
+            yield work()
+            return
+        self._waiting.append(self._thread.submit(work))
+        while self._waiting and self._waiting[0].done():
+            yield self._waiting.pop(0).result()
+
+    def rest(self) -> Iterator[Measured]:
+        """Wait for what is not finished."""
+        while self._waiting:
+            yield self._waiting.pop(0).result()
 
 
 def _cells(config: LeagueConfig, folder: Path, population: Population) -> Cells:

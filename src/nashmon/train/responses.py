@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 
 from nashmon.agents.mixture import read_mixture
 from nashmon.agents.neural import NeuralAgent
 from nashmon.agents.specs import fingerprint, get_agent, split_spec
+from nashmon.core.errors import NashmonError
 from nashmon.core.settings import plain
 from nashmon.league.exploiter import CurvePoint, Exploitability, Play, Response, exploitability
 from nashmon.league.pool import PoolConfig
 from nashmon.learn.schedules import Power
 from nashmon.match.cells import write_atomically
 from nashmon.match.statistics import Record
+from nashmon.match.tournament import one_thread
 from nashmon.sim.seeds import TeamSampler
 from nashmon.train.config import BudgetConfig, RunConfig
 from nashmon.train.evaluation import match_on
@@ -24,6 +30,11 @@ from nashmon.train.teams import RunTeams, run_teams
 from nashmon.train.trainer import Trainer
 
 Watch = Callable[[str, int, int, float], None]  # (response, update, updates, win rate)
+DIARY = "response.json"
+
+
+class ResponseError(NashmonError):
+    """A response that could not be trained."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class ResponseConfig:
     selection_games: int = 400
     fresh_games: int = 1000
     curve_every: int = 10  # updates between two points of the learning curve
+    workers: int = 0  # processes that train responses side by side; 0: this one, in turn
 
 
 def response_run(
@@ -95,7 +107,7 @@ def _spent(trainer: Trainer, budget: BudgetConfig) -> bool:
 
 
 class _Diary:
-    """`response.json` and the checkpoint `last` beside it: how far the training has come."""
+    """Its file and the checkpoint `last` beside it: how far the training has come."""
 
     def __init__(self, folder: Path, config: RunConfig) -> None:
         self.folder, self.config = folder, config
@@ -119,7 +131,7 @@ class _Diary:
 
     @property
     def _file(self) -> Path:
-        return self.folder / "response.json"
+        return self.folder / DIARY
 
     def restore(self, trainer: Trainer) -> None:
         if self.curve and (self.folder / "last").is_dir():
@@ -160,11 +172,16 @@ def network_of(spec: str, format_id: str) -> str:
     return next((network for network in networks if network), "")
 
 
-def responses(
-    base: RunConfig, victim: str, config: ResponseConfig, folder: Path, watch: Watch | None = None
-) -> Iterator[Response]:
-    """One response per initialisation and seed; without a network, none starts from the victim."""
-    teams = run_teams(base.format, base.teams)
+@dataclass(frozen=True)
+class _Job:
+    """One response to be trained."""
+
+    name: str
+    run: RunConfig
+    folder: Path
+
+
+def _jobs(base: RunConfig, victim: str, config: ResponseConfig, folder: Path) -> Iterator[_Job]:
     network = network_of(victim, base.format)
     for place, init in enumerate(config.inits):
         if init == "victim" and not network:
@@ -175,12 +192,60 @@ def responses(
             name = f"{init.replace('/', '_').replace(':', '_')}_{seed}"
             start = network if init == "victim" else init
             run = response_run(base, [(victim, 1.0)], start, config.updates, number)
+            yield _Job(name, run, folder / name)
 
-            def tell(update: int, rate: float, name: str = name) -> None:
-                if watch is not None:
-                    watch(name, update, config.updates, rate)
 
-            yield train_response(run, folder / name, teams, config.curve_every, tell)
+def responses(
+    base: RunConfig, victim: str, config: ResponseConfig, folder: Path, watch: Watch | None = None
+) -> Iterator[Response]:
+    """One response per initialisation and seed; without a network, none starts from the victim."""
+    jobs = list(_jobs(base, victim, config, folder))
+    if config.workers:
+        yield from _side_by_side(jobs, config, watch)
+        return
+    teams = run_teams(base.format, base.teams)
+    for job in jobs:
+
+        def tell(update: int, rate: float, name: str = job.name) -> None:
+            if watch is not None:
+                watch(name, update, config.updates, rate)
+
+        yield train_response(job.run, job.folder, teams, config.curve_every, tell)
+
+
+def _side_by_side(
+    jobs: Sequence[_Job], config: ResponseConfig, watch: Watch | None
+) -> Iterator[Response]:
+    """The responses in their order, each trained in a process of its own with one thread."""
+    pool = ProcessPoolExecutor(
+        config.workers, get_context("spawn"), initializer=one_thread, initargs=(os.getpid(),)
+    )
+    every = config.curve_every
+    try:
+        futures = [
+            pool.submit(train_response, replace(job.run, threads=1), job.folder, None, every)
+            for job in jobs
+        ]
+        for future in futures:
+            while not wait([future], timeout=1.0).done:
+                _tell_all(jobs, config.updates, watch)
+            yield future.result()
+    except BrokenProcessPool as error:
+        raise ResponseError(
+            "a process that trained a response died; run the same command again to go on"
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _tell_all(jobs: Sequence[_Job], updates: int, watch: Watch | None) -> None:
+    """Pass on what the diaries of the responses say."""
+    for job in jobs:
+        file = job.folder / DIARY
+        if watch is not None and file.is_file():
+            curve = json.loads(file.read_text(encoding="utf-8"))["curve"]
+            if curve:
+                watch(job.name, curve[-1]["updates"], updates, curve[-1]["win_rate"])
 
 
 def player(base: RunConfig, victim: str, teams: TeamSampler) -> Play:
