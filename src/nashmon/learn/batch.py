@@ -192,20 +192,24 @@ class Minibatch:
 def minibatches(
     batch: Batch, num_parts: int, has_memory: bool, generator: torch.Generator
 ) -> Iterator[Minibatch]:
-    """Split a batch at random: by decision, or by whole column if the policy remembers."""
+    """Split a batch at random: by decision, or by whole column if the policy remembers.
+
+    There are always `num_parts` parts, some empty if need be: learners that step together take
+    equally many steps, however many decisions each of them has.
+    """
     if has_memory:
         yield from _column_parts(batch, num_parts, generator)
         return
     flat = batch.decisions()
     order = torch.randperm(flat.acting.shape[1], generator=generator)
-    for part in order.chunk(num_parts):
+    for part in order.tensor_split(num_parts):
         yield Minibatch(flat.columns(part), part)
 
 
 def _column_parts(batch: Batch, num_parts: int, generator: torch.Generator) -> Iterator[Minibatch]:
     place = scatter(torch.arange(batch.num_decisions, device=batch.acting.device), batch.acting)
     order = torch.randperm(batch.acting.shape[1], generator=generator)
-    for part in order.chunk(num_parts):
+    for part in order.tensor_split(num_parts):
         chosen = batch.columns(part)
         yield Minibatch(chosen, place[:, part][chosen.acting])
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from nashmon.learn import masked
 from nashmon.learn.batch import Batch, Policy, average, evaluate
-from nashmon.learn.optim import frozen
+from nashmon.learn.optim import Reduce, frozen, mean_over
 from nashmon.learn.regulariser import Metrics
 from nashmon.learn.schedules import Power
 
@@ -70,9 +70,9 @@ class Damping:
 
     name = "damping"
 
-    def __init__(self, config: DampingConfig, policy: Policy) -> None:
+    def __init__(self, config: DampingConfig, policy: Policy, reduce: Reduce | None = None) -> None:
         assert isinstance(policy, nn.Module)
-        self.config = config
+        self.config, self.reduce = config, reduce
         self.reference: Any = frozen(policy)
         self.updates = 0
         self.kl_multiplier = 1.0
@@ -115,7 +115,7 @@ class Damping:
         spread = average(masked.entropy(log_policy, masks), weights)
         term = self.kl_weight * distance - self.entropy_weight * spread
         metrics = {
-            "KL Divergence": float(distance.detach()),
+            "KL Divergence": mean_over(self.reduce, float(distance.detach())),
             "Policy Entropy": float(spread.detach()),
             "Damping/KL Coefficient": self.kl_weight,
             "Damping/Entropy Coefficient": self.entropy_weight,

@@ -1,10 +1,14 @@
-"""One optimiser step done right: precision, accumulation, clipping, EMA and frozen copies."""
+"""One optimiser step done right: precision, accumulation, clipping, EMA and frozen copies.
+
+Several learners may make the same steps together: what each of them measures on its own data goes
+through a `Reduce`, which gives all of them the mean.
+"""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -14,6 +18,7 @@ from torch import Tensor, nn
 
 Module = TypeVar("Module", bound=nn.Module)
 Precision = Literal["fp32", "bf16", "fp16"]
+Reduce = Callable[[list[Tensor]], None]  # replaces tensors by their means over all learners
 MAX_SKIPPED = 20  # consecutive overflows after which an fp16 run is called broken
 
 
@@ -35,8 +40,13 @@ class OptimConfig:
 class Descent:
     """Owns the optimiser of some parameters and everything between a loss and the new weights."""
 
-    def __init__(self, parameters: Iterable[nn.Parameter], config: OptimConfig) -> None:
-        self.config = config
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        config: OptimConfig,
+        reduce: Reduce | None = None,
+    ) -> None:
+        self.config, self.reduce = config, reduce
         self.parameters = [p for p in parameters if p.requires_grad]
         self.optimizer = _optimizer(self.parameters, config)
         self.device = self.parameters[0].device
@@ -66,6 +76,7 @@ class Descent:
     def step(self, loss: Tensor, base_rate: float | None = None) -> float | None:
         """Add the gradient; every `accumulate` calls, step and return the gradient norm."""
         self.scaler.scale(loss / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
+        self._average()
         self._losses += 1
         if self._losses < self.config.accumulate:
             return None
@@ -81,6 +92,24 @@ class Descent:
         self.optimizer.zero_grad(set_to_none=True)
         self.steps += 1
         return norm
+
+    def _average(self) -> None:
+        """Gradients become their means over all learners.
+
+        After every loss, not only before a step: then learners that are alike stay so in the
+        middle of an accumulation too, and the state of one is the state of all.
+        """
+        if self.reduce is None:
+            return
+        # A parameter that was not used has no gradient and is left alone by the optimiser; that
+        # is so only if no learner used it.
+        used = torch.tensor([float(p.grad is not None) for p in self.parameters])
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
+        self.reduce([used, *gradients])
+        for parameter, gradient, share in zip(
+            self.parameters, gradients, used.tolist(), strict=True
+        ):
+            parameter.grad = gradient if share > 0 else None
 
     def _check(self, norm: float) -> None:
         """A non-finite gradient is an error, not a skipped step (fp16 may overflow a few times)."""
@@ -127,6 +156,15 @@ def _optimizer(parameters: list[nn.Parameter], config: OptimConfig) -> torch.opt
         eps=config.eps,
         weight_decay=config.weight_decay,
     )
+
+
+def mean_over(reduce: Reduce | None, value: float) -> float:
+    """The mean of a number over all learners."""
+    if reduce is None:
+        return value
+    cell = torch.tensor([value], dtype=torch.float64)
+    reduce([cell])
+    return float(cell)
 
 
 def frozen(policy: Module) -> Module:

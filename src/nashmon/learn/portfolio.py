@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from nashmon.learn import masked
 from nashmon.learn.batch import Batch, Policy, average, evaluate
-from nashmon.learn.optim import frozen
+from nashmon.learn.optim import Reduce, frozen
 from nashmon.learn.regulariser import Metrics
 from nashmon.learn.schedules import Power
 
@@ -51,10 +51,11 @@ class Portfolio:
         config: PortfolioConfig,
         policy: Policy,
         score: Callable[[Policy], float] | None = None,
+        reduce: Reduce | None = None,
     ) -> None:
         if config.strategy == "best" and score is None:
             raise ValueError("the 'best' portfolio strategy needs a score function")
-        self.config = config
+        self.config, self.reduce = config, reduce
         self.score = score
         self.updates = 0
         self.references = [self._reference(policy)]
@@ -84,15 +85,21 @@ class Portfolio:
             nearest = distances.detach().argmin(1)
         else:
             means = torch.stack([average(d, weights) for d in distances.detach().unbind(1)])
+            self._agree(means)
             nearest = means.argmin().expand(len(distances))
         distance = average(distances.gather(1, nearest.unsqueeze(1)).squeeze(1), weights)
-        counts = torch.bincount(nearest, minlength=len(self.references)).tolist()
-        for ref, count in zip(self.references, counts, strict=True):
+        counts = torch.bincount(nearest, minlength=len(self.references)).double()
+        self._agree(counts)
+        for ref, count in zip(self.references, counts.tolist(), strict=True):
             ref.selected += count
         metrics = {"portfolio_kl": float(distance.detach())}
         for i, mean in enumerate(distances.detach().mean(0).tolist()):
             metrics[f"portfolio_kl_ref_{i}"] = mean
         return self.weight * distance, metrics
+
+    def _agree(self, numbers: Tensor) -> None:
+        if self.reduce is not None:
+            self.reduce([numbers])
 
     def learning_rate(self, base: float) -> float:
         """Unchanged."""
@@ -124,6 +131,7 @@ class Portfolio:
             scores = [r.score if r.score is not None else float("-inf") for r in self.references]
             return min(range(len(scores)), key=lambda i: (scores[i], i))
         distances = self.distances(batch)
+        self._agree(distances)
         distances.fill_diagonal_(float("inf"))
         # One of the two most alike goes: the older, since the newer says the same of today's play.
         return int(distances.min(1).values.argmin())

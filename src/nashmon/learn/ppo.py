@@ -23,7 +23,7 @@ from nashmon.learn.batch import (
     take,
 )
 from nashmon.learn.masked import chosen, entropy, kl
-from nashmon.learn.optim import Descent, OptimConfig
+from nashmon.learn.optim import Descent, OptimConfig, Reduce, mean_over
 from nashmon.learn.regulariser import Metrics, Regulariser, load_states, state_of
 from nashmon.learn.returns import gae
 from nashmon.learn.schedules import Power
@@ -113,12 +113,15 @@ class PPO:
         config: PPOConfig,
         generator: torch.Generator,
         regularisers: Sequence[Regulariser] = (),
+        reduce: Reduce | None = None,
     ) -> None:
         self.policy = policy
         self.config = config
         self.generator = generator
         self.regularisers = tuple(regularisers)
-        self.descent = Descent(policy.parameters(), config.optim)  # type: ignore[attr-defined]
+        self.reduce = reduce
+        parameters = policy.parameters()  # type: ignore[attr-defined]
+        self.descent = Descent(parameters, config.optim, reduce)
         self.updates = 0
 
     def update(self, batch: Batch) -> Metrics:
@@ -132,10 +135,11 @@ class PPO:
             parts = minibatches(batch, c.num_minibatches, self.policy.has_memory, self.generator)
             for part in parts:
                 part = select(part, keep[part.index])
-                if len(part.index) == 0:
+                # A part that is empty for one of several learners is left out by all of them.
+                if mean_over(self.reduce, float(len(part.index) > 0)) < 1.0:
                     continue
                 loss, metrics = self._loss(part, targets.at(part.index))
-                stopped = 0 < c.target_kl < metrics["approx_kl"]
+                stopped = self._too_far(metrics["approx_kl"])
                 if stopped:
                     break
                 norm = self.descent.step(loss, self.learning_rate())
@@ -149,6 +153,10 @@ class PPO:
             report |= regulariser.advance(self.policy, batch)
         self.updates += 1
         return report
+
+    def _too_far(self, moved: float) -> bool:
+        target = self.config.target_kl
+        return target > 0 and mean_over(self.reduce, moved) > target
 
     def learning_rate(self) -> float:
         """The rate of the next optimiser step, before warm-up."""

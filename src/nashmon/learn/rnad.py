@@ -24,7 +24,7 @@ from nashmon.learn.batch import (
     take,
 )
 from nashmon.learn.masked import centred, chosen, entropy, kl
-from nashmon.learn.optim import Average, Descent, OptimConfig, frozen
+from nashmon.learn.optim import Average, Descent, OptimConfig, Reduce, frozen
 from nashmon.learn.regulariser import Metrics
 from nashmon.learn.returns import two_player_vtrace
 from nashmon.learn.schedules import Power
@@ -100,11 +100,11 @@ def neurd_loss(
 class RNaD:
     """Updates a policy from paired batches: both seats of each battle are needed."""
 
-    def __init__(self, policy: Policy, config: RNaDConfig) -> None:
+    def __init__(self, policy: Policy, config: RNaDConfig, reduce: Reduce | None = None) -> None:
         assert isinstance(policy, nn.Module)
         self.policy = policy
         self.config = config
-        self.descent = Descent(policy.parameters(), config.optim)
+        self.descent = Descent(policy.parameters(), config.optim, reduce)
         self.target = Average(policy, config.target_rate)
         self.regularisation: Any = frozen(policy)  # π_reg of this stage
         self.previous: Any = frozen(policy)  # π_reg of the stage before
