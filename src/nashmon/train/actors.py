@@ -24,12 +24,11 @@ from nashmon.core.errors import NashmonError
 from nashmon.league.pool import OpponentPool
 from nashmon.learn.batch import Batch
 from nashmon.learn.optim import frozen
-from nashmon.match.statistics import Record
 from nashmon.nets.policy import Policy
 from nashmon.train.collectors import Extra, battle_seed, make_rollout, run_battles
 from nashmon.train.config import RunConfig
 from nashmon.train.opponents import opponent_pool
-from nashmon.train.rollout import Rollout, RolloutReport
+from nashmon.train.rollout import Rollout, RolloutReport, joined
 from nashmon.train.store import Store
 from nashmon.train.teams import RunTeams, run_teams
 
@@ -163,7 +162,7 @@ class ActorCollector:
         slot = self._slots[self._consumed % len(self._slots)]
         self._consumed += 1
         staleness = [self._version - answer.version for answer in answers]
-        report = _joined([answer.report for answer in answers])
+        report = joined([answer.report for answer in answers])
         if self._processes:  # threads share the pool and have told it themselves
             for name, record in report.records.items():
                 self.pool.record(name, record)
@@ -210,19 +209,6 @@ class ActorCollector:
         self._links, self._workers = [], []
 
 
-def _joined(reports: list[RolloutReport]) -> RolloutReport:
-    records: dict[str, Record] = {}
-    for report in reports:
-        for name, record in report.records.items():
-            records[name] = records.get(name, Record(0, 0, 0)) + record
-    return RolloutReport(
-        sum(r.decisions for r in reports),
-        sum(r.battles for r in reports),
-        sum(r.turns for r in reports),
-        records,
-    )
-
-
 @dataclass(frozen=True)
 class Job:
     """What one actor needs to know."""
@@ -236,7 +222,9 @@ class Job:
 
     def rollout(self, policy: Policy, pool: OpponentPool, teams: RunTeams) -> Rollout:
         """The actor's roll-out, its battles started."""
-        battles = run_battles(self.config, teams, self.battles, 1)
+        # An actor process is its own worker: it may not start processes, which Showdown's are.
+        workers = 0 if self.config.rollout.mode == "processes" else 1
+        battles = run_battles(self.config, teams, self.battles, workers)
         rollout = make_rollout(self.config, policy, pool, battles, self.actor)
         rollout.reset(battle_seed(self.config, self.update, self.actor))
         return rollout

@@ -6,7 +6,7 @@ next; what is cut off at the end is valued by the network, so no decision is thr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +32,20 @@ class RolloutReport:
     battles: int  # that ended
     turns: int  # of the battles that ended
     records: dict[str, Record] = field(default_factory=dict)  # learner against each opponent
+
+
+def joined(reports: Sequence[RolloutReport]) -> RolloutReport:
+    """Roll-outs played side by side, as one."""
+    records: dict[str, Record] = {}
+    for report in reports:
+        for name, record in report.records.items():
+            records[name] = records.get(name, Record(0, 0, 0)) + record
+    return RolloutReport(
+        sum(r.decisions for r in reports),
+        sum(r.battles for r in reports),
+        sum(r.turns for r in reports),
+        records,
+    )
 
 
 class Rollout:
