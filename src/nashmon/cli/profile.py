@@ -17,7 +17,7 @@ def profile(
     settings: Annotated[
         list[str] | None, typer.Option("--set", "-s", help="Override a setting, key=value.")
     ] = None,
-    sweep: Annotated[bool, typer.Option(help="Try battle counts and thread counts.")] = False,
+    sweep: Annotated[bool, typer.Option(help="Try battle counts, ranks and threads.")] = False,
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 8.0,
     out: Annotated[
         Path | None, typer.Option(help="Write the settings with the fastest sizes here (YAML).")
@@ -33,11 +33,13 @@ def profile(
     console = Console()
     chosen = load_config(config, settings or [])
     cores = os.cpu_count() or 1
-    threads = sorted({1, max(1, cores // 2), cores})
-    runs = measure_all(chosen, threads=threads, seconds=seconds) if sweep else None
+    counts = sorted({max(1, cores // 2), cores} - {1})
+    ways = [(1, 1), *((1, count) for count in counts), *((count, 1) for count in counts)]
+    runs = measure_all(chosen, processors=ways, seconds=seconds) if sweep else None
     profiles = []
-    headers = ("battles", "steps", "threads", "decisions/s", "network µs", "battles µs")
-    table = Table(*headers, "learning µs", "cores", "MB", "bottleneck")
+    sizes = ("battles", "steps", "ranks", "threads")
+    times = ("network µs", "battles µs", "learning µs", "processor µs")
+    table = Table(*sizes, "decisions/s", *times, "cores", "MB", "bottleneck")
     with console.status("measuring …"):
         for result in runs if runs is not None else [measure(chosen, seconds)]:
             profiles.append(result)
@@ -45,11 +47,12 @@ def profile(
     for result in sorted(profiles, key=lambda p: -p.decisions_per_second):
         setting = result.setting
         table.add_row(
-            *(str(setting[key]) for key in ("battles", "steps", "threads")),
+            *(str(setting[key]) for key in sizes),
             f"{result.decisions_per_second:,.0f}",
             f"{result.inference_us:.1f}",
             f"{result.engine_us:.1f}",
             f"{result.update_us:.1f}",
+            f"{result.cpu_us:.1f}",
             f"{result.cpu_cores:.1f}",
             f"{result.memory_mb:,.0f}",
             result.bottleneck,

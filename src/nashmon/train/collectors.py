@@ -1,12 +1,12 @@
 """Collectors: where the battles of a run are played.
 
-`sync` plays and learns in turns in one process and depends on the config alone.  `threads` and
-`processes` play while the learner learns; see `actors`.
+`sync` plays and learns in turns in the process of each rank and depends on the config alone.
+`threads` and `processes` play while the learner learns; see `actors`.
 """
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -54,12 +54,25 @@ class Collector(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of the ranks that learn together."""
+
+    rank: int = 0
+    count: int = 1
+
+
 def build_collector(
-    config: RunConfig, policy: Policy, pool: OpponentPool, teams: RunTeams, folder: Path
+    config: RunConfig,
+    policy: Policy,
+    pool: OpponentPool,
+    teams: RunTeams,
+    folder: Path,
+    place: Place,
 ) -> Collector:
-    """The collector of a config."""
+    """The collector of a config, or of one rank's share of it."""
     if config.rollout.mode == "sync":
-        return SyncCollector(config, policy, pool, teams)
+        return SyncCollector(config, policy, pool, teams, place)
     from nashmon.train.actors import ActorCollector
 
     return ActorCollector(config, policy, pool, teams, folder)
@@ -100,19 +113,26 @@ def battle_seed(config: RunConfig, update: int, actor: int = 0) -> int:
 
 
 class SyncCollector:
-    """Plays in the learner's own process, between its updates."""
+    """Plays a rank's share of the battles in its own process, between its updates."""
 
     def __init__(
-        self, config: RunConfig, policy: Policy, pool: OpponentPool, teams: RunTeams
+        self,
+        config: RunConfig,
+        policy: Policy,
+        pool: OpponentPool,
+        teams: RunTeams,
+        place: Place,
     ) -> None:
-        self.config = config
-        threads = config.threads or os.cpu_count() or 1
-        self.battles = run_battles(config, teams, config.rollout.battles, threads)
-        self.rollout = make_rollout(config, policy, pool, self.battles)
+        self.config, self.place = config, place
+        # One of several ranks plays its battles itself: its process is the worker.
+        workers = 0 if place.count > 1 else config.threads_of(1)
+        share = config.rollout.battles // place.count
+        self.battles = run_battles(config, teams, share, workers)
+        self.rollout = make_rollout(config, policy, pool, self.battles, place.rank)
 
     def reset(self, update: int) -> None:
         """Start all battles anew."""
-        self.rollout.reset(battle_seed(self.config, update))
+        self.rollout.reset(battle_seed(self.config, update, self.place.rank))
 
     def collect(self) -> tuple[Batch, RolloutReport, Extra]:
         """Play the next steps."""

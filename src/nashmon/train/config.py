@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from nashmon.sim.make import Engine
 
 Algo = Literal["ppo", "magnet", "damped_ppo", "portfolio", "rnad"]
 Mode = Literal["sync", "threads", "processes"]
+MIN_SHARE = 16  # battles below which a further rank would not pay
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class NetworkConfig:
 class RolloutConfig:
     """How battles are played for training."""
 
-    battles: int = 256  # side by side, over all actors
+    battles: int = 256  # side by side, over all ranks or actors
     steps: int = 16  # of every battle per update
     engine: Engine = "auto"
     mode: Mode = "sync"
@@ -149,7 +151,8 @@ class RunConfig:
     init: str = ""  # an agent spec with a network, or a checkpoint; empty: random weights
     frozen: tuple[str, ...] = ()  # parameters whose names begin so are not trained
     device: str = "cpu"
-    threads: int = 0  # of torch and the engine; 0: all cores
+    ranks: int = 0  # processes that learn together; 0: one per core, or one if `threads` is set
+    threads: int = 0  # of each rank; 0: one if there are several ranks, else all cores
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
     rollout: RolloutConfig = field(default_factory=RolloutConfig)
@@ -182,6 +185,7 @@ class RunConfig:
                 f"rollout.battles {self.rollout.battles} must be a multiple of "
                 f"rollout.actors {self.rollout.actors}"
             )
+        self._check_ranks()
         limits = (self.budget.minutes, self.budget.updates, self.budget.decisions)
         if min(limits) < 0 or not any(limits) or any(math.isnan(x) for x in limits):
             raise SettingsError("budget: give minutes, updates or decisions")
@@ -191,6 +195,36 @@ class RunConfig:
             raise SettingsError(
                 f"exploiters.every {self.exploiters.every} must be a multiple of "
                 f"checkpoints.every {self.checkpoints.every}"
+            )
+
+    def rank_count(self) -> int:
+        """How many ranks share the battles; automatic: one per core that gets enough of them."""
+        if self.ranks:
+            return self.ranks
+        if self.threads or self.rollout.mode != "sync" or self.device != "cpu":
+            return 1
+        battles = self.rollout.battles
+        most = max(1, min(os.cpu_count() or 1, battles // MIN_SHARE))
+        return next(count for count in range(most, 0, -1) if battles % count == 0)
+
+    def threads_of(self, ranks: int) -> int:
+        """Threads of each of so many ranks."""
+        return self.threads or (1 if ranks > 1 else os.cpu_count() or 1)
+
+    def _check_ranks(self) -> None:
+        if self.ranks < 0:
+            raise SettingsError(f"ranks must be at least 0, not {self.ranks}")
+        if self.ranks < 2:
+            return
+        if self.rollout.mode != "sync":
+            raise SettingsError(
+                f"ranks {self.ranks} needs rollout.mode sync, not {self.rollout.mode}"
+            )
+        if self.device != "cpu":
+            raise SettingsError(f"ranks {self.ranks} needs device cpu, not {self.device}")
+        if self.rollout.battles % self.ranks:
+            raise SettingsError(
+                f"rollout.battles {self.rollout.battles} must be a multiple of ranks {self.ranks}"
             )
 
     def _check_rnad(self) -> None:

@@ -9,6 +9,7 @@ import torch
 from nashmon.learn.batch import Batch
 from nashmon.learn.damping import Damping
 from nashmon.learn.magnet import Magnet
+from nashmon.learn.optim import Reduce
 from nashmon.learn.portfolio import Portfolio
 from nashmon.learn.ppo import PPO
 from nashmon.learn.regulariser import Metrics, Regulariser
@@ -35,18 +36,20 @@ class Learner(Protocol):
         ...
 
 
-def build_learner(config: RunConfig, policy: Policy, generator: torch.Generator) -> Learner:
+def build_learner(
+    config: RunConfig, policy: Policy, generator: torch.Generator, reduce: Reduce | None = None
+) -> Learner:
     """PPO with the regulariser of the algorithm's name, or R-NaD."""
     if config.algo == "rnad":
-        return RNaD(policy, config.rnad)
+        return RNaD(policy, config.rnad, reduce)
     parts: list[Regulariser] = []
     if config.algo == "magnet":
         parts.append(Magnet(config.magnet, policy))
     elif config.algo == "damped_ppo":
-        parts.append(Damping(config.damping, policy))
+        parts.append(Damping(config.damping, policy, reduce))
     elif config.algo == "portfolio":
-        parts.append(Portfolio(config.portfolio, policy))
-    return PPO(policy, config.ppo, generator, parts)
+        parts.append(Portfolio(config.portfolio, policy, reduce=reduce))
+    return PPO(policy, config.ppo, generator, parts, reduce)
 
 
 def freeze(policy: Policy, prefixes: tuple[str, ...]) -> None:

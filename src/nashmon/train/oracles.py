@@ -91,7 +91,7 @@ class BattleOracle:
             for task in tasks:
                 yield task, self.train(task, watch)
             return
-        alone = replace(self, run=replace(self.run, threads=1))
+        alone = replace(self, run=replace(self.run, threads=1, ranks=1))
         pool = ProcessPoolExecutor(
             min(self.config.workers, len(tasks)),
             get_context("spawn"),

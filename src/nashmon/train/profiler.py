@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,7 @@ class ProfileError(NashmonError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Where the time of a pipeline goes, per learned decision."""
+    """Where the time of a pipeline goes, per learned decision; parts are those of rank 0."""
 
     setting: dict[str, int | str]
     decisions_per_second: float
@@ -32,8 +31,8 @@ class Profile:
     inference_us: float  # of collecting: the network
     engine_us: float  # of collecting: the battles
     update_us: float
-    cpu_cores: float  # busy on average
-    memory_mb: float  # largest so far
+    cpu_cores: float  # busy on average, over all ranks
+    memory_mb: float  # largest so far, over all ranks
     gpu_memory_mb: float
 
     @property
@@ -46,9 +45,14 @@ class Profile:
         }
         return max(parts, key=lambda name: parts[name])
 
+    @property
+    def cpu_us(self) -> float:
+        """Processor time: what a decision costs, whatever else the machine does."""
+        return 1e6 * self.cpu_cores / self.decisions_per_second
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {**asdict(self), "bottleneck": self.bottleneck}
+        return {**asdict(self), "cpu_us": self.cpu_us, "bottleneck": self.bottleneck}
 
 
 class _Clock:
@@ -90,19 +94,21 @@ def _measure(trainer: Trainer, seconds: float, warmup: int) -> Profile:
     rollout._evaluate = network.wrap(rollout._evaluate)
     rollout.battles.step = engine.wrap(rollout.battles.step)
     decisions, collect, update = 0, 0.0, 0.0
-    start, cpu = time.perf_counter(), time.process_time()
+    start, (cpu, _) = time.perf_counter(), trainer.usage()
     while time.perf_counter() - start < seconds:
         progress = trainer.step()
         decisions += progress.report.decisions
         collect += progress.metrics["time/collect"]
         update += progress.metrics["time/update"]
     total = time.perf_counter() - start
+    used, memory = trainer.usage()
     scale = 1e6 / decisions
     on_gpu = torch.cuda.is_available()
     return Profile(
         setting={
             "battles": trainer.config.rollout.battles,
             "steps": trainer.config.rollout.steps,
+            "ranks": trainer.ranks.count,
             "threads": trainer.threads,
             "size": trainer.config.network.size,
         },
@@ -111,8 +117,8 @@ def _measure(trainer: Trainer, seconds: float, warmup: int) -> Profile:
         inference_us=network.seconds * scale,
         engine_us=engine.seconds * scale,
         update_us=update * scale,
-        cpu_cores=(time.process_time() - cpu) / total,
-        memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        cpu_cores=(used - cpu) / total,
+        memory_mb=memory,
         gpu_memory_mb=torch.cuda.max_memory_allocated() / 2**20 if on_gpu else 0.0,
     )
 
@@ -120,15 +126,17 @@ def _measure(trainer: Trainer, seconds: float, warmup: int) -> Profile:
 def sweep(
     config: RunConfig,
     battles: Sequence[int] = (128, 256, 512, 1024),
-    threads: Sequence[int] = (1, 2),
+    processors: Sequence[tuple[int, int]] = ((1, 1), (1, 2), (2, 1)),
     seconds: float = 6.0,
 ) -> Iterator[Profile]:
-    """Profiles over sizes; the decisions per update stay those of the config."""
+    """Profiles over sizes and (ranks, threads); decisions per update stay those of the config."""
     per_update = config.rollout.battles * config.rollout.steps
-    for count, number in itertools.product(battles, threads):
+    for count, (ranks, threads) in itertools.product(battles, processors):
+        if count % ranks:
+            continue
         steps = max(1, per_update // count)
-        rollout = replace(config.rollout, battles=count, steps=steps)
-        yield profile(replace(config, rollout=rollout, threads=number), seconds)
+        rollout = replace(config.rollout, battles=count, steps=steps, mode="sync")
+        yield profile(replace(config, rollout=rollout, ranks=ranks, threads=threads), seconds)
 
 
 def recommend(config: RunConfig, profiles: Sequence[Profile]) -> RunConfig:
@@ -136,7 +144,7 @@ def recommend(config: RunConfig, profiles: Sequence[Profile]) -> RunConfig:
     if not profiles:
         raise ProfileError("nothing was measured")
     best = max(profiles, key=lambda p: p.decisions_per_second)
-    rollout = replace(
-        config.rollout, battles=int(best.setting["battles"]), steps=int(best.setting["steps"])
-    )
-    return replace(config, rollout=rollout, threads=int(best.setting["threads"]))
+    battles, steps = int(best.setting["battles"]), int(best.setting["steps"])
+    rollout = replace(config.rollout, mode="sync", battles=battles, steps=steps)  # as measured
+    ranks, threads = int(best.setting["ranks"]), int(best.setting["threads"])
+    return replace(config, rollout=rollout, ranks=ranks, threads=threads)

@@ -223,7 +223,9 @@ def _side_by_side(
     every = config.curve_every
     try:
         futures = [
-            pool.submit(train_response, replace(job.run, threads=1), job.folder, None, every)
+            pool.submit(
+                train_response, replace(job.run, threads=1, ranks=1), job.folder, None, every
+            )
             for job in jobs
         ]
         for future in futures:

@@ -118,6 +118,7 @@ class SelfPlay:
             for part in trainer.learner.regularisers:
                 if isinstance(part, Damping):
                     part.snapshot(trainer.policy)
+            trainer.share()
         start = {k: v.clone() for k, v in trainer.policy.state_dict().items()}
         entropies = []
         for update in range(1, self.plan.updates + 1):

@@ -1,0 +1,260 @@
+"""Ranks: processes that learn together, each from its own share of the battles.
+
+Small networks gain nothing from threads inside an operator, but everything from a process per
+core.  Rank 0 is the process that trains; it starts the others and sends them orders through pipes
+(call this method of your `Rank`, send back what it returns).  Means over the ranks, of gradients
+above all, go through gloo on the loopback interface.  A process that dies closes its pipe and its
+connections, so nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.distributed import FileStore, ProcessGroupGloo  # type: ignore[attr-defined]
+
+from nashmon.core.children import end_with
+from nashmon.core.errors import NashmonError
+from nashmon.train.collectors import Place
+from nashmon.train.config import RunConfig
+from nashmon.train.rank import SEED_STRIDE, Rank
+from nashmon.train.teams import RunTeams
+
+STALL = timedelta(minutes=10)  # in which the slowest rank must have come to the same mean
+PARTING = 5.0  # seconds a rank has to end by itself
+LOST = 75  # exit code of a rank that lost the connection to the others
+
+
+class RankError(NashmonError):
+    """A rank that died or failed, or that differs from the others."""
+
+
+class LostRankError(RankError):
+    """A mean that could not be taken, since another rank is gone or stuck."""
+
+
+class Group:
+    """Means over the ranks; all ranks must ask for the same ones in the same order."""
+
+    def __init__(self, place: Place, store: Path) -> None:
+        """Meet the other ranks, whose addresses are exchanged in the file `store`."""
+        gloo: Any = ProcessGroupGloo  # its stubs leave out most of it
+        options = gloo._Options()
+        options._devices = [gloo.create_device(hostname="127.0.0.1")]
+        options._timeout = STALL
+        self.count = place.count
+        self._store = FileStore(str(store), place.count)
+        self._store.set_timeout(STALL)
+        # Not torch's default group: several runs may learn in one process, one inside another.
+        self._gloo = gloo(self._store, place.rank, place.count, options)
+
+    @torch.no_grad()
+    def mean(self, tensors: list[Tensor]) -> None:
+        """Replace tensors of one type by their means over the ranks: the same bits on each."""
+        flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
+        try:
+            self._gloo.allreduce([flat]).wait()
+        except RuntimeError as error:
+            raise LostRankError(f"the connection to the other ranks is lost: {error}") from error
+        flat /= self.count
+        parts = torch.split(flat, [tensor.numel() for tensor in tensors])
+        for tensor, part in zip(tensors, parts, strict=True):
+            tensor.copy_(part.view_as(tensor))
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a rank needs to know to begin."""
+
+    config: RunConfig
+    folder: Path
+    teams: RunTeams
+    policy: bytes  # pickled: passed as tensors, the weights would be shared memory
+    place: Place
+    store: Path
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an order led to."""
+
+    value: Any = None
+    failure: str = ""
+
+
+def serve(job: Job, link: Connection) -> None:
+    """The process of a rank: obey orders until rank 0 closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of rank 0
+    end_with(job.parent)
+    torch.set_num_threads(job.config.threads_of(job.place.count))
+    torch.manual_seed(job.config.seed + SEED_STRIDE * job.place.rank)
+    try:
+        _send(link, Answer())
+        _obey(job, link)
+    except (EOFError, ConnectionError):
+        return
+    except LostRankError:
+        sys.exit(LOST)
+    except (NashmonError, RuntimeError, ValueError, ArithmeticError) as error:
+        _send(link, Answer(failure=f"{type(error).__name__}: {error}"))
+        sys.exit(1)
+
+
+def _obey(job: Job, link: Connection) -> None:
+    group = Group(job.place, job.store)
+    policy = pickle.loads(job.policy)
+    rank = Rank(job.config, job.folder, job.teams, policy, job.place, group.mean)
+    try:
+        while True:
+            method, arguments = _receive(link)
+            _send(link, Answer(getattr(rank, method)(*arguments)))
+    finally:
+        rank.close()
+
+
+# Plain pickles: the pipes' own way of sending a tensor is to share its memory.
+def _send(link: Connection, message: Any) -> None:
+    link.send_bytes(pickle.dumps(message))
+
+
+def _receive(link: Connection) -> Any:
+    return pickle.loads(link.recv_bytes())
+
+
+def _last_words(link: Connection) -> str:
+    """The failure that a rank told before it ended."""
+    try:
+        while link.poll(0):
+            answer: Answer = _receive(link)
+            if answer.failure:
+                return answer.failure
+    except (EOFError, ConnectionError):
+        pass
+    return ""
+
+
+class Ranks:
+    """The ranks beside rank 0, in processes that start when first needed; with one rank, none."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.saved: Sequence[Mapping[str, Any]] = ()  # states to continue from, of rank 1 …
+        self._links: list[Connection] = []
+        self._processes: list[Any] = []
+        self._group: Group | None = None
+
+    def mean(self, tensors: list[Tensor]) -> None:
+        """Means over all ranks, see `Group.mean`; for rank 0."""
+        if self.count == 1:
+            return
+        if self._group is None:
+            raise RankError("the other ranks have not been started")
+        try:
+            self._group.mean(tensors)
+        except LostRankError as error:
+            raise self._loss() from error
+
+    def start(self, leader: Rank) -> None:
+        """Let the others begin where rank 0 is; nothing if they have begun."""
+        if self.count == 1 or self._processes:
+            return
+        with tempfile.TemporaryDirectory(prefix="nashmon-ranks-") as folder:
+            store = Path(folder) / "store"
+            for rank in range(1, self.count):
+                self._launch(leader, Place(rank, self.count), store)
+            self.answers()  # all have come, so nobody waits in vain for the meeting
+            self._group = Group(Place(0, self.count), store)
+            shared, pool = leader.shared(), leader.pool.state_dict()
+            own: list[Any] = list(self.saved) or [None] * len(self._links)
+            for link, state in zip(self._links, own, strict=True):
+                self._order(link, "begin", shared, pool, state)
+            self.answers()
+        self.saved = ()
+
+    def _launch(self, leader: Rank, place: Place, store: Path) -> None:
+        job = Job(
+            leader.config,
+            leader.folder,
+            leader.teams,
+            pickle.dumps(leader.policy),
+            place,
+            store,
+            os.getpid(),
+        )
+        here, there = Pipe()
+        context = multiprocessing.get_context("spawn")
+        process = context.Process(target=serve, args=(job, there), daemon=True)
+        process.start()
+        there.close()  # or the end of the process would go unnoticed
+        self._links.append(here)
+        self._processes.append(process)
+
+    def order(self, method: str, *arguments: Any) -> None:
+        """Have every other rank call a method of its `Rank`; `answers` waits for the results."""
+        for link in self._links:
+            self._order(link, method, *arguments)
+
+    def _order(self, link: Connection, method: str, *arguments: Any) -> None:
+        try:
+            _send(link, (method, arguments))
+        except ConnectionError as error:
+            raise self._loss() from error
+
+    def answers(self) -> list[Any]:
+        """What the last order led to, by rank; the first failure is an error."""
+        found: dict[int, Any] = {}
+        while len(found) < len(self._links):
+            waiting = {link: i for i, link in enumerate(self._links) if i not in found}
+            for link in wait(list(waiting)):
+                assert isinstance(link, Connection)
+                try:
+                    answer: Answer = _receive(link)
+                except (EOFError, ConnectionError) as error:
+                    raise self._loss() from error
+                if answer.failure:
+                    raise self._end(f"rank {waiting[link] + 1} failed: {answer.failure}")
+                found[waiting[link]] = answer.value
+        return [found[i] for i in range(len(self._links))]
+
+    def _loss(self) -> RankError:
+        """Tells which rank is gone: the one that ended first; others end because of it."""
+        gone = wait([process.sentinel for process in self._processes], PARTING)
+        for i, (link, process) in enumerate(zip(self._links, self._processes, strict=True)):
+            if process.sentinel in gone:
+                process.join(PARTING)
+            if process.exitcode not in (None, 0, LOST):
+                why = _last_words(link)
+                if why:
+                    return self._end(f"rank {i + 1} failed: {why}")
+                return self._end(f"rank {i + 1} died (exit code {process.exitcode})")
+        return self._end("a rank is gone, or stuck")
+
+    def _end(self, reason: str) -> RankError:
+        self.close()
+        return RankError(f"{reason}; the run can be resumed")
+
+    def close(self) -> None:
+        """End the other ranks; their pipes close, which ends them."""
+        for link in self._links:
+            link.close()
+        self._group = None
+        for process in self._processes:
+            process.join(PARTING)
+            if process.is_alive():
+                process.kill()
+                process.join()
+        self._links, self._processes = [], []
