@@ -1,6 +1,7 @@
 """Entry point of the `nashmon` command; each verb lives in its own module."""
 
 import logging
+import os
 import sys
 
 import typer
@@ -81,6 +82,9 @@ app.add_typer(checkpoint, name="checkpoint", rich_help_panel="Checkpoints")
 
 def main() -> None:
     """Run the command; errors that a user can mend are one message, not a traceback."""
+    # Threads of torch that wait for each other must sleep: spinning, they take the core from the
+    # thread they wait for as soon as anything else runs.  Read when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("nashmon").setLevel(logging.INFO)  # "compiling the engine …"
     try:
