@@ -51,6 +51,8 @@ def measure_ours(seconds: float, *changes: str) -> dict[str, float]:
         "decisions_per_second": found.decisions_per_second,
         "collect_microseconds": found.collect_us,
         "update_microseconds": found.update_us,
+        "processor_microseconds": found.cpu_us,
+        "ranks": float(found.setting["ranks"]),
     }
 
 
@@ -143,7 +145,8 @@ def main() -> None:
     print(f"cores {os.cpu_count()}, torch {torch.__version__}")
     print(f"ours            {rate:10,.0f} learned decisions/s", end="")
     print(f"  (collect {ours['collect_microseconds']:.0f} µs", end="")
-    print(f" + update {ours['update_microseconds']:.0f} µs)")
+    print(f" + update {ours['update_microseconds']:.0f} µs", end="")
+    print(f"; processor {ours['processor_microseconds']:.0f} µs, {ours['ranks']:.0f} ranks)")
     print(f"poke-env acting {acting:10,.0f} decisions/s, best of {list(anchors)} at once")
     print(f"poke-env + same learner {anchor:,.0f}; ratio {rate / anchor:.1f}")
     result: dict[str, Any] = {"ratio": rate / anchor, "ours": rate, "poke_env": anchor, **ours}
