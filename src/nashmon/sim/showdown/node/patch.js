@@ -60,13 +60,26 @@ class Memory {
       this.status === pokemon.status && this.species === pokemon.baseSpecies;
   }
 
-  refresh({ability, item, status, baseSpecies}) {
+  refresh({ability, item, status, baseSpecies, battle}) {
     this.ability = ability;
     this.item = item;
     this.status = status;
     this.species = baseSpecies;
-    this.bits = new Int8Array(MAX_TABLES).fill(NOT_KNOWN);
+    this.bits = sharedBits(battle.dex, baseSpecies, `${ability},${item},${status}`);
   }
+}
+
+const bitsByDex = new WeakMap();
+
+/** The bits of all Pokémon with these lasting effects, in whatever battle. */
+function sharedBits(dex, species, effects) {
+  let bySpecies = bitsByDex.get(dex);
+  if (bySpecies === undefined) bitsByDex.set(dex, bySpecies = new WeakMap());
+  let byEffects = bySpecies.get(species);
+  if (byEffects === undefined) bySpecies.set(species, byEffects = new Map());
+  let bits = byEffects.get(effects);
+  if (bits === undefined) byEffects.set(effects, bits = new Int8Array(MAX_TABLES).fill(NOT_KNOWN));
+  return bits;
 }
 
 /** Under which names effects can answer one event, for one set of game data. */
