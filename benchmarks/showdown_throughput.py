@@ -31,7 +31,7 @@ from nashmon.sim.showdown.battles import collect_seldom
 from nashmon.sim.tracker_entity import EntityView
 
 WARM_SECONDS = 12.0  # for both: Node's compiled code
-QUICK_WARM_SECONDS = 2.0
+QUICK_WARM_SECONDS = 1.5
 START_SECONDS = 60.0  # within which poke-env must have all its battles running
 QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
@@ -266,7 +266,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=[10, 25, 50])
     args = parser.parse_args()
     if args.quick:
-        args.rounds, args.seconds, args.rows, args.concurrency = 1, 2.5, [128], [25]
+        args.rounds, args.seconds, args.rows, args.concurrency = 1, 2.0, [128], [25]
         args.warm, args.formats = QUICK_WARM_SECONDS, list(QUICK_FORMATS)
     print("RESULT " + json.dumps({name: compare(name, args) for name in args.formats}))
 
