@@ -31,7 +31,7 @@ from nashmon.sim.showdown.battles import collect_seldom
 from nashmon.sim.tracker_entity import EntityView
 
 WARM_SECONDS = 12.0  # for both: Node's compiled code
-QUICK_WARM_SECONDS = 1.5
+QUICK_WARM_SECONDS = 1.0
 START_SECONDS = 60.0  # within which poke-env must have all its battles running
 QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
@@ -240,7 +240,7 @@ def compare(format_id: str, args: argparse.Namespace) -> dict[str, Any]:
     if choose_engine(get_format(format_id), "auto") != "showdown":
         native = measure_ours(format_id, Clock(0.5, min(args.seconds, 2.0)), 0, 1024, "auto")
         print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
-    split = time_split(format_id, min(args.seconds, 5.0), rows // 2)
+    split = time_split(format_id, args.seconds / 2, rows // 2)
     for part, micros in sorted(split.items(), key=lambda item: -item[1]):
         print(f"    {part:38s} {micros:7.1f} µs per decision")
     return {
