@@ -31,7 +31,7 @@ from nashmon.sim.showdown.battles import collect_seldom
 from nashmon.sim.tracker_entity import EntityView
 
 WARM_SECONDS = 30.0  # for both: Node's compiled code still gets faster after 20 s
-QUICK_WARM_SECONDS = 1.0
+QUICK_WARM_SECONDS = 3.5
 START_SECONDS = 60.0  # within which poke-env must have all its battles running
 QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
