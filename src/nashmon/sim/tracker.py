@@ -116,11 +116,11 @@ class Tracker:
     def _update_own(self, entry: dict[str, Any]) -> TrackedPokemon:
         ident = entry["ident"]
         mon = self._battle.team.get(ident) or self._own_member(entry)
-        if mon.entry == entry and not mon.reread:
-            mon.entry = entry
+        old, reread = mon.entry, mon.reread
+        mon.entry = entry
+        if old == entry and not reread:
             return mon
         mon.reread = False
-        mon.entry = entry
         mon.changed = CHANGED
         mon.set_hp_status(entry["condition"])
         mon._update_from_details(entry["details"])
@@ -131,6 +131,8 @@ class Tracker:
         mon._terastallized_type = entry.get("teraType", "").lower() or None
         mon._terastallized = bool(entry.get("terastallized"))
         mon.commanding = entry.get("commanding", False)
+        if old is not None and entry["moves"] is old["moves"] and not reread:
+            return mon
         legal = mon.legal = _listed(tuple(entry["moves"]), self._sorts_moves)
         for move in legal:
             if move not in mon.slots:
@@ -260,19 +262,17 @@ class Tracker:
     def line_up(self, k: int) -> tuple[list[TrackedPokemon], list[TrackedPokemon | None]]:
         """The own (0) or the foe's (1) Pokémon in the order of a bench, and who stands in slots."""
         battle = self._battle
-        if k == 0:
-            mons = self._own or list(battle.team.values())
-            if battle.turn and mons and not mons[-1].selected:
-                for mon in mons:
-                    mon.selected = True
-                    mon.changed = CHANGED
-        else:
-            mons = battle.foes()
-            self._count_known(mons)
         orders, ordered = self._sorted[k]
-        if orders != battle.orders:  # sorted anew only when that can have changed
+        if orders != battle.orders:  # someone new, another name or species, someone revealed
+            mons = battle.foes() if k else self._own or list(battle.team.values())
             ordered = sorted(mons, key=_order)
             self._sorted[k] = battle.orders, ordered
+            if k:
+                self._count_known(mons)
+        if k == 0 and battle.turn and ordered and not ordered[0].selected:
+            for mon in ordered:
+                mon.selected = True
+                mon.changed = CHANGED
         return ordered, list(map(battle.occupants.get, self._places[k]))
 
     def _count_known(self, foes: list[TrackedPokemon]) -> None:

@@ -60,7 +60,7 @@ class Tracking:
         self.gimmicks: dict[str, tuple[str, ...]] = {"p1": (), "p2": ()}
         self.slot_conditions: dict[str, dict[str, int]] = {}  # "p1a" → name → turn it began
         self.trappers: dict[str, TrackedPokemon] = {}  # slot of the trapped → who trapped it
-        self.orders = 0  # counts what may change the order of a bench
+        self.orders = 0  # counts what may change the order of a bench or who is revealed
         self.result: Result | None = None
         self.mover: TrackedPokemon | None = None
         self.mover_target = ""

@@ -322,6 +322,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
                 self.base_forme = self._last_details = ""  # preview hides some formes
             self._update_from_details(details)
         self._active = True
+        self.battle.orders += not self._revealed
         self._revealed = True
         self.shown_as = self.nickname
         if self._status is TOXIC or (self._status is _ASLEEP and self.battle.gen == 5):
@@ -366,6 +367,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         condition, tera, item, ability, revealed, moves = self.seen_before
         real.seen_before = real._facts()
         real._active = real._revealed = True
+        self.battle.orders += 1
         for name in _SEEN_ON_FIELD:
             setattr(real, name, getattr(self, name))
         if real.legal is None:

@@ -6,6 +6,7 @@ import gc
 import itertools
 import logging
 import multiprocessing
+import os
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -54,7 +55,7 @@ class ShowdownBattles:
             self._arrays = shared_arrays(layout, memory)
             bounds = np.linspace(0, num_battles, min(workers, num_battles) + 1).astype(int)
             self._lanes = [
-                _RemoteLane(config, layout, memory, int(start), int(stop))
+                _RemoteLane(config, layout, memory, int(start), int(stop), _parts(len(bounds) - 1))
                 for start, stop in itertools.pairwise(bounds)
             ]
         self._seed: int | None = None
@@ -141,9 +142,9 @@ class _RemoteLane:
     """A lane in a worker process, writing into the shared arrays."""
 
     def __init__(
-        self, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
+        self, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int, parts: int
     ) -> None:
-        self._arguments = (config, layout, memory, start, stop)
+        self._arguments = (config, layout, memory, start, stop, parts)
         self._patience = config.stall_seconds + _GRACE_SECONDS
         self._rows = range(start, stop)
         self.first_row = start
@@ -218,8 +219,23 @@ def collect_seldom() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
+def _parts(lanes: int) -> int:
+    """Into how many parts a lane divides its steps.
+
+    Two let Python read one part while Node plays the other, which only costs messages where other
+    lanes keep all cores busy.
+    """
+    return 1 if lanes >= (os.cpu_count() or 1) else 2
+
+
 def _serve(
-    connection: Connection, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
+    connection: Connection,
+    config: LaneConfig,
+    layout: Layout,
+    memory: Any,
+    start: int,
+    stop: int,
+    parts: int,
 ) -> None:
     """Worker process: obey commands until the pipe closes."""
     collect_seldom()
@@ -232,7 +248,7 @@ def _serve(
             except EOFError:
                 return
             try:
-                lane = lane or Lane(config, block.rows(start, stop), start)
+                lane = lane or Lane(config, block.rows(start, stop), start, parts)
                 connection.send(("ok", getattr(lane, command)(*args)))
             except NashmonError as error:
                 connection.send(("error", error))

@@ -27,7 +27,6 @@ from nashmon.sim.tracker_lines import Line, read
 log = logging.getLogger(__name__)
 
 NAMES = ("Red", "Blue")
-PARTS = 2  # of a step; more of them overlap better and cost more messages
 _OUTCOME = {0: P1_WIN, 1: P2_WIN, None: DRAW}
 
 
@@ -63,8 +62,11 @@ class _View:
 class Lane:
     """Plays the battles of rows `first_row` … of a block and writes their arrays."""
 
-    def __init__(self, config: LaneConfig, arrays: BlockArrays, first_row: int = 0) -> None:
+    def __init__(
+        self, config: LaneConfig, arrays: BlockArrays, first_row: int = 0, parts: int = 2
+    ) -> None:
         self._config = config
+        self._parts = parts  # of a step
         self._format = get_format(config.format_id)
         self._space: ActionSpace = action_space(self._format, config.actions)
         self._observation = get_observation_space(config.observation, self._format)
@@ -131,7 +133,7 @@ class Lane:
 
     def _play(self, rows: list[int]) -> None:
         """Advance rows in a few parts: while Node plays one, Python works on another."""
-        size = max(1, -(-len(rows) // PARTS))
+        size = max(1, -(-len(rows) // self._parts))
         parts = [rows[first : first + size] for first in range(0, len(rows), size)]
         for part in parts:
             self._process.send_choose([self._choices(row) for row in part])

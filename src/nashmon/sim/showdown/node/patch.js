@@ -15,6 +15,8 @@
  */
 
 const path = require('path');
+const {Memory, MAX_TABLES, NOT_KNOWN} = require('./memory');
+const {patchRequests} = require('./patch_requests');
 
 const ON = 1;
 const ALLY = 2;
@@ -33,41 +35,9 @@ const PLAIN = new Set(['BeforeTurn', 'Update', 'Weather', 'WeatherChange', 'Terr
 const SEARCHED = ['getStatus', 'getAbility', 'getItem', 'allies', 'alliesAndSelf', 'foes', 'activeTeam',
   'getWeather', 'getTerrain'];
 
-// What is remembered on a Pokémon.  One property only: with two more than its own, V8 gives up on a
-// fixed layout of the object and everything slows down.
-const MEMORY = Symbol('memory');
-const MAX_TABLES = 512;
-const NOT_KNOWN = -1;
-
 // True from the event "DisableMove" to the next event of the same end of turn.  Meanwhile Showdown
 // asks each move whether it disables itself, and copies it only for that.
 let onlyLooking = false;
-
-/** What a Pokémon's lasting effects answer, and what the last request said of it. */
-class Memory {
-  constructor() {
-    this.ability = this.item = this.status = this.species = null;
-    this.bits = null; // per table; NOT_KNOWN until asked
-    this.said = null;
-  }
-
-  static of(pokemon) {
-    return pokemon[MEMORY] ?? (pokemon[MEMORY] = new Memory());
-  }
-
-  isFresh(pokemon) {
-    return this.ability === pokemon.ability && this.item === pokemon.item &&
-      this.status === pokemon.status && this.species === pokemon.baseSpecies;
-  }
-
-  refresh({ability, item, status, baseSpecies}) {
-    this.ability = ability;
-    this.item = item;
-    this.status = status;
-    this.species = baseSpecies;
-    this.bits = new Int8Array(MAX_TABLES).fill(NOT_KNOWN);
-  }
-}
 
 /** Under which names effects can answer one event, for one set of game data. */
 class EventTable {
@@ -344,53 +314,6 @@ function patchMoves({ModdedDex}) {
     let constructor = constructors.get(original);
     if (constructor === undefined) constructors.set(original, constructor = copyConstructor(original));
     return constructor === null ? stock.call(this, original) : new constructor();
-  };
-}
-
-const VARYING = new Set(['hiddenpower', 'frustration', 'return']); // requests add a power or type to these
-
-function sameMoves(slots, ids) {
-  if (slots.length !== ids.length) return false;
-  for (let i = 0; i < ids.length; i++) if (slots[i].id !== ids[i]) return false;
-  return true;
-}
-
-function sameStats(stats, said) {
-  return stats.atk === said.atk && stats.def === said.def && stats.spa === said.spa &&
-    stats.spd === said.spd && stats.spe === said.spe;
-}
-
-function patchRequests({Pokemon}) {
-  const stock = Pokemon.prototype.getSwitchRequestData;
-
-  /** Whether the stock method would now make an entry that differs in condition and place at most. */
-  function stillTrue(pokemon, said) {
-    const {battle, side} = pokemon;
-    return said.details === pokemon.details && said.ident === pokemon.fullname &&
-      said.item === pokemon.item && said.baseAbility === pokemon.baseAbility && said.pokeball === pokemon.pokeball &&
-      (battle.gen <= 6 || said.ability === pokemon.ability) &&
-      (battle.gen < 9 || (
-        said.commanding === (!!pokemon.volatiles['commanding'] && !pokemon.fainted) &&
-        said.reviving === (pokemon.isActive && !!side.slotConditions[pokemon.position]['revivalblessing']))) &&
-      (said.teraType === undefined || (
-        said.teraType === pokemon.teraType && said.terastallized === (pokemon.terastallized || ''))) &&
-      sameStats(pokemon.baseStoredStats, said.stats) && sameMoves(pokemon.moveSlots, said.moves);
-  }
-
-  Pokemon.prototype.getSwitchRequestData = function (forAlly) {
-    if (forAlly) return stock.call(this, forAlly);
-    const memory = Memory.of(this);
-    if (memory.said !== null && stillTrue(this, memory.said)) {
-      const condition = this.getHealth().secret;
-      const active = this.position < this.side.active.length;
-      if (memory.said.condition !== condition || memory.said.active !== active) {
-        memory.said = {...memory.said, condition, active};
-      }
-      return memory.said;
-    }
-    const entry = stock.call(this);
-    memory.said = this.moveSlots.some(slot => VARYING.has(slot.id)) ? null : entry;
-    return entry;
   };
 }
 
