@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 import yaml
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -38,8 +39,9 @@ def profile(
     runs = measure_all(chosen, processors=ways, seconds=seconds) if sweep else None
     profiles = []
     sizes = ("battles", "steps", "ranks", "threads")
-    times = ("network µs", "battles µs", "learning µs", "processor µs")
-    table = Table(*sizes, "decisions/s", *times, "cores", "MB", "bottleneck")
+    times = ("network", "engine", "learning", "cpu")
+    table = Table(*sizes, "rate", *times, "MB", "limit", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.caption = "rate: learned decisions/s; network … cpu: µs per decision"
     with console.status("measuring …"):
         for result in runs if runs is not None else [measure(chosen, seconds)]:
             profiles.append(result)
@@ -53,7 +55,6 @@ def profile(
             f"{result.engine_us:.1f}",
             f"{result.update_us:.1f}",
             f"{result.cpu_us:.1f}",
-            f"{result.cpu_cores:.1f}",
             f"{result.memory_mb:,.0f}",
             result.bottleneck,
         )
