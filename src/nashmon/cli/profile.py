@@ -39,9 +39,9 @@ def profile(
     runs = measure_all(chosen, processors=ways, seconds=seconds) if sweep else None
     profiles = []
     sizes = ("battles", "steps", "ranks", "threads")
-    times = ("network", "engine", "learning", "cpu")
-    table = Table(*sizes, "rate", *times, "MB", "limit", box=SIMPLE, padding=(0, 1, 0, 0))
-    table.caption = "rate: learned decisions/s; network … cpu: µs per decision"
+    times = ("net", "engine", "learn", "cpu")
+    table = Table(*sizes, "rate", *times, "MB", "limit", box=SIMPLE, padding=(0, 0), pad_edge=False)
+    table.caption = "rate: learned decisions/s; net … cpu: µs per decision"
     with console.status("measuring …"):
         for result in runs if runs is not None else [measure(chosen, seconds)]:
             profiles.append(result)
