@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from nashmon.cli.main import app
@@ -82,6 +83,39 @@ def test_automatic_exploiters_join_the_pool(small_config: Any, tmp_path: Path) -
     assert kinds == {entry.agent: "exploiters" for entry in entries}
     html = training_page(tmp_path / "a")
     assert "Entropy" in html and "http" not in html.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("moment", ["while it is trained", "after it joined"])
+def test_exploiters_survive_a_crash(
+    small_config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """The exploiter of update 3 is trained behind the checkpoint of update 3."""
+
+    class Killed(BaseException):
+        pass
+
+    def crash(*_: Any) -> None:
+        raise Killed
+
+    plan = "exploiters={every: 3, updates: 1, games: 4, threshold: 0.0}"
+    config = small_config(plan, "opponents={self_play: 0.5, exploiters: 0.5}", "budget.updates=5")
+    whole = Loop(RunDirectory.create(tmp_path / "whole", config), config)
+    list(whole.run())
+    cut = Loop(RunDirectory.create(tmp_path / "cut", config), config)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        if moment == "while it is trained":
+            patch.setattr("nashmon.train.loop.exploit", crash)
+        for event in cut.run():
+            if event.progress is not None and event.progress.update == 4:
+                cut.close()
+                raise Killed
+    resumed = Loop(RunDirectory.open(tmp_path / "cut"), config)
+    resumed.resume()
+    list(resumed.run())
+    (entry,) = Registry(tmp_path / "cut" / "exploiter_registry.json").entries()
+    assert entry.update == 3 and list(resumed.trainer.pool.entries) == [entry.agent]
+    first, second = (loop.trainer.policy.state_dict() for loop in (whole, resumed))
+    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_iterated_selfplay_resumes_and_compares(small_config: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nashmon.league.exploiter import Registry
+from nashmon.match.cells import write_atomically
 from nashmon.nets.checkpoint import swap
 from nashmon.train.config import RunConfig
 from nashmon.train.evaluation import Evaluator, Result
@@ -16,6 +18,8 @@ from nashmon.train.logger import Logger
 from nashmon.train.responses import ResponseConfig, exploit
 from nashmon.train.run import EVALUATIONS, METRICS, RunDirectory, RunError
 from nashmon.train.trainer import Progress, Trainer
+
+FOUND = "exploitability.json"  # beside the exploiters of an update, when all is done
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Loop:
         self.evaluator = Evaluator(config)
         self._stopped = False
         self._saved = -1  # update of the last save
+        self._owes_exploiter = False  # resumed behind a checkpoint whose exploiter is missing
 
     def resume(self, name: str = "last") -> None:
         """Continue from a checkpoint of the run; later lines of its logs are dropped."""
@@ -47,6 +52,14 @@ class Loop:
         self._saved = self.trainer.updates
         for log in (METRICS, EVALUATIONS):
             self.run_directory.rewind(log, self.trainer.updates)
+        # The exploiter of an update is trained behind its checkpoint, which does not know it.
+        for entry in self.registry.entries():
+            if (
+                entry.update <= self.trainer.updates
+                and entry.agent not in self.trainer.pool.entries
+            ):
+                self.trainer.pool.add(entry.agent, "exploiters")
+        self._owes_exploiter = not self._exploiters(self.trainer.updates).joinpath(FOUND).exists()
 
     def stop(self) -> None:
         """End after the update that is running."""
@@ -68,6 +81,8 @@ class Loop:
         logger = Logger(self.run_directory, config, trainer.updates)
         self.run_directory.note_session(trainer.updates)
         try:
+            if trainer.updates and self._owes_exploiter:
+                yield from self._exploit()
             while not self._stopped and self.fraction() < 1.0:
                 progress = trainer.step()
                 self._log(logger, progress)
@@ -116,12 +131,20 @@ class Loop:
         if every and trainer.updates % every == 0:
             trainer.save_policy(self.run_directory.checkpoint(f"update_{trainer.updates:06d}"))
 
+    @property
+    def registry(self) -> Registry:
+        """The exploiters that were good enough."""
+        return Registry(self.run_directory.path / "exploiter_registry.json")
+
+    def _exploiters(self, update: int) -> Path:
+        return self.run_directory.path / "exploiters" / f"{update:06d}"
+
     def _exploit(self) -> Iterator[Event]:
         """Train an exploiter of the present policy; a good one joins the opponents."""
         plan, trainer = self.config.exploiters, self.trainer
         if not plan.every or trainer.updates % plan.every:
             return
-        folder = self.run_directory.path / "exploiters" / f"{trainer.updates:06d}"
+        folder = self._exploiters(trainer.updates)
         victim = folder / "victim"
         trainer.save_policy(victim)
         budget = ResponseConfig(
@@ -131,8 +154,8 @@ class Loop:
             fresh_games=plan.games,
         )
         found = exploit(self.config, f"run:{victim}", budget, folder)
-        registry = Registry(self.run_directory.path / "exploiter_registry.json")
-        entry = registry.add(found, plan.threshold, trainer.updates)
+        entry = self.registry.add(found, plan.threshold, trainer.updates)
+        write_atomically(folder / FOUND, json.dumps(found.to_dict(), indent=1))
         low, high = found.interval
         said = f"exploitability at least {found.value:+.3f} ({low:+.3f} … {high:+.3f})"
         if entry is None:
