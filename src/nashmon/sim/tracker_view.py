@@ -58,15 +58,9 @@ def effects(begun: dict[str, int], turn: int, counted: dict[str, int]) -> Effect
     return tuple(sorted([*ages, *counted.items()]))
 
 
-def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
-    """What the state says of one Pokémon, as the twin of a `UniversalPokemon`."""
-    status = mon._status
-    fainted = status is FAINTED
-    own = mon.own
-    hp, max_hp = mon._current_hp, mon._max_hp
-    gen = mon.battle.gen
+def _nature(mon: TrackedPokemon, gen: int) -> tuple[Any, str | None, str | None]:
+    """Its types, item and ability as they are known now; "" where a generation has none."""
     item = "" if gen == 1 else mon._item
-    entry = mon.entry
     ability = mon._temporary_ability
     if ability is None and not mon.copied_ability:
         ability = mon._ability
@@ -74,6 +68,19 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         types = mon.types
     else:
         types = mon.dex_species.types
+    known = None if item == UNKNOWN_ITEM else item or ""
+    return types, known, "" if gen < 3 else ability
+
+
+def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
+    """What the state says of one Pokémon, as the twin of a `UniversalPokemon`."""
+    status = mon._status
+    fainted = status is FAINTED
+    own = mon.own
+    hp, max_hp = mon._current_hp, mon._max_hp
+    gen = mon.battle.gen
+    entry = mon.entry
+    types, item, ability = _nature(mon, gen)
     known = (
         mon.forme,
         mon.base_forme,
@@ -89,8 +96,8 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         types,
         mon._terastallized_type,
         mon._terastallized,
-        None if item == UNKNOWN_ITEM else item or "",
-        "" if gen < 3 else ability,
+        item,
+        ability,
         _moves(mon),
         None if entry is None else _stat_values(entry["stats"]),
         active,
@@ -119,20 +126,13 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
 def lasting(mon: TrackedPokemon) -> tuple[Any, ...]:
     """Of `pokemon_facts` what seldom changes, in the order of `observe.entity_rows.Lasting`."""
     gen, own, entry = mon.battle.gen, mon.own, mon.entry
-    item = "" if gen == 1 else mon._item
-    ability = mon._temporary_ability
-    if ability is None and not mon.copied_ability:
-        ability = mon._ability
-    if mon._terastallized or mon.changed_types is not None or mon.added_type is not None:
-        types = mon.types
-    else:
-        types = mon.dex_species.types
+    types, item, ability = _nature(mon, gen)
     return (
         mon.forme,
         mon.base_forme,
         types,
-        None if item == UNKNOWN_ITEM else item or "",
-        "" if gen < 3 else ability,
+        item,
+        ability,
         mon._terastallized_type,
         mon._terastallized,
         mon._level,
