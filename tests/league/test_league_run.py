@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from nashmon.agents.neural import NeuralAgent
-from nashmon.agents.specs import get_agent
+from nashmon.agents.specs import get_agent, zoo
 from nashmon.core.settings import override, read_settings
 from nashmon.league.analysis import analyse
 from nashmon.league.population import make_member
@@ -93,6 +94,28 @@ def test_rounds_the_last_mixture_and_the_control_are_measured_alike(
     against = again.against_mixture(control)
     page = psro_page(PSROReport("PSRO", members, rounds, rates, solved, measured, against))
     assert "Exploitability, measured" in page and "exploitability of the control" in page
+
+
+def test_an_agent_named_by_a_relative_path_is_found_from_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(zoo()["gen1ou-magnet"], tmp_path / "start")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    plan = settings(
+        "agents=[scripted:random, 'run:start']",
+        "psro={rounds: 1, solver: lp, min_gain: -1.0}",
+        "oracle.updates=1",
+        "measure={updates: 1, inits: [victim], selection_games: 4, games: 8, workers: 1}",
+    )
+    results = list(League.create(plan, Path("league")).run())
+    round_1, measured = results[0], results[1:]
+    assert isinstance(round_1, Round) and round_1.mixture == (0.0, 1.0)  # of the run alone
+    assert len(measured) == 2 and all(isinstance(found, Measured) for found in measured)
+    monkeypatch.chdir(elsewhere)
+    assert list(League.open(tmp_path / "league").run()) == results
+    get_agent(f"mixture:{tmp_path / 'league' / 'mixture.json'}", "gen1ou")
 
 
 def test_a_killed_response_goes_on_and_ends_the_same(tmp_path: Path) -> None:

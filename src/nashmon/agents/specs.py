@@ -30,6 +30,7 @@ Options = dict[str, str]
 Factory = Callable[[str, Options, str, Path], Agent]  # (rest, options, format id, base directory)
 
 INDEX = "checkpoint.json"
+_FILED = ("run", "mixture")  # kinds whose specs hold a path
 
 
 def get_agent(spec: str, format_id: str, base: Path = Path()) -> Agent:
@@ -61,6 +62,14 @@ def split_spec(spec: str) -> tuple[str, str, Options]:
         return kind, "", _options(rest, spec)
     name, _, tail = rest.partition(",")
     return kind, name, _options(tail, spec)
+
+
+def absolute_spec(spec: str, base: Path = Path()) -> str:
+    """The same agent from wherever the spec is read: a path in it no longer depends on `base`."""
+    kind, colon, rest = spec.partition(":")
+    if not colon or kind not in _FILED:
+        return spec
+    return f"{kind}:{(base / rest).absolute()}"
 
 
 def _options(text: str, spec: str) -> Options:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from nashmon.agents.specs import fingerprint, get_agent, split_spec
+from nashmon.agents.specs import absolute_spec, fingerprint, get_agent, split_spec
 from nashmon.core.errors import NashmonError
 from nashmon.core.formats import get_format
 from nashmon.match.cells import write_atomically
@@ -58,12 +58,16 @@ def make_member(
     parents: tuple[str, ...] = (),
     provenance: Mapping[str, Any] | None = None,
 ) -> Member:
-    """A member from an agent spec; an agent that cannot play the format is refused."""
+    """A member from an agent spec; an agent that cannot play the format is refused.
+
+    Its spec is kept with an absolute path, so that mixtures in other directories can name it.
+    """
     rules = get_format(format_id)
+    spec = absolute_spec(spec)
     get_agent(spec, rules.id)
     mark = fingerprint(spec)
     if not name:
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.split(":")[-1]).strip("-.")[-40:]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", re.split("[:/]", spec)[-1]).strip("-.")[-40:]
         name = f"{name}-{mark[:6]}"
     guess: dict[str, Kind] = {"run": "checkpoint", "zoo": "checkpoint", "mixture": "mixture"}
     kind = kind or guess.get(split_spec(spec)[0], "scripted")

@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from nashmon.agents.specs import absolute_spec
 from nashmon.core.errors import NashmonError
 from nashmon.core.settings import override, plain, read_settings, read_yaml
 from nashmon.league.cells import Cells, battles_of, play_table
@@ -137,6 +138,8 @@ class League:
         """A new run; the directory must not hold one yet."""
         if (folder / CONFIG).exists():
             raise LeagueError(f"{folder} already holds a league; continue it with --resume")
+        # It may be resumed from another directory.
+        config = replace(config, agents=tuple(absolute_spec(spec) for spec in config.agents))
         league = cls(config, folder, watch)
         write_atomically(folder / CONFIG, yaml.safe_dump(plain(config), sort_keys=False))
         return league
