@@ -1,8 +1,8 @@
 """Decisions per second of embedded Showdown against poke-env over a local websocket server.
 
-Ours includes tracker, entity observation and legal mask for every decision; poke-env's random
-players choose from its own parsed battle.  Both use the same teams and the same two cores; runs
-alternate, and each side gets its best number of battles.  A decision is one answered request.
+Ours includes tracker, state, entity observation and legal mask for every decision; poke-env's
+random players choose from its own parsed battle.  Both use the same teams and the same two cores;
+runs alternate, and each side gets its best number of battles.  A decision is one answered request.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from nashmon.core.formats import get_format
+from nashmon.observe.entity import EntityEncoder
 from nashmon.sim.base import NO_ACTION, Battles
 from nashmon.sim.local_server import LocalServer
 from nashmon.sim.make import Engine, choose_engine, default_teams, make_battles
 from nashmon.sim.showdown import lane, process
 from nashmon.sim.showdown.battles import collect_seldom
-from nashmon.sim.tracker_entity import EntityView
 
 WARM_SECONDS = 30.0  # for both: Node's compiled code still gets faster after 20 s
 QUICK_WARM_SECONDS = 3.5
@@ -190,7 +190,8 @@ def _time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     undo = [
         timed(lane.Tracker, "take", "tracker: messages"),
         timed(lane.Tracker, "request", "tracker: request"),
-        timed(EntityView, "write", "entity observation"),
+        timed(lane.Tracker, "facts", "state"),
+        timed(EntityEncoder, "write", "entity observation"),
         timed(type(mine._space), "mask", "mask"),
         timed(type(mine._space), "legal_choice", "choice"),
         timed(lane.ShowdownProcess, "send_choose", "messages to Node"),

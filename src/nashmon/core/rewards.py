@@ -7,7 +7,6 @@ ones alike.  Shaping terms may be faded out during training (`scaled`, `shaping_
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import NamedTuple, Self
@@ -170,19 +169,20 @@ class PotentialReward(Reward):
 
 def own_summary(state: UniversalState) -> SideSummary:
     """What the player's own side has suffered, hit points rounded as the foe sees them."""
-    rule = get_format(state.format).foe_hp
-    return _summary(state.own, [shown_fraction(p, rule) for p in _team(state.own)])
+    return _summary(state.own, get_format(state.format).foe_hp)
 
 
 def foe_summary(state: UniversalState) -> SideSummary:
     """What the foe has suffered as far as the player has seen."""
-    return _summary(state.foe, [p.hp_fraction for p in _team(state.foe)])
+    return _summary(state.foe, "exact")  # it was rounded before we saw it
 
 
 def shown_fraction(pokemon: UniversalPokemon, rule: str) -> float:
     """The fraction of a Pokémon's hit points that Showdown shows to its foe."""
+    if rule == "exact":
+        return pokemon.hp_fraction
     hp, max_hp = pokemon.hp, pokemon.max_hp
-    if rule == "exact" or not hp or not max_hp:
+    if not hp or not max_hp:
         return pokemon.hp_fraction
     if rule == "pixels":
         return max(48 * hp // max_hp, 1) / 48
@@ -198,19 +198,16 @@ def shaping_scale(step: int, anneal_steps: int) -> float:
 
 
 def _team(side: UniversalSide) -> list[UniversalPokemon]:
-    return [*(p for p in side.active if p is not None), *side.bench]
+    return [*[p for p in side.active if p is not None], *side.bench]
 
 
-def _summary(side: UniversalSide, fractions: Iterable[float]) -> SideSummary:
-    living = [p for p in _team(side) if not p.fainted]
-    lost = 0.0
-    for fraction in fractions:  # `sum` rounds otherwise from Python 3.12 on; engines add in turn
-        lost += 1.0 - fraction
-    return SideSummary(
-        hp_lost=lost,
-        fainted=side.num_fainted,
-        statused=sum(p.status is not None for p in living),
-    )
+def _summary(side: UniversalSide, rule: str) -> SideSummary:
+    lost, statused = 0.0, 0
+    for pokemon in _team(side):  # added in turn, as engines do: `sum` rounds otherwise
+        lost += 1.0 - shown_fraction(pokemon, rule)
+        if pokemon.status is not None and not pokemon.fainted:
+            statused += 1
+    return SideSummary(lost, side.num_fainted, statused)
 
 
 def _ailment(pokemon: UniversalPokemon) -> str | None:

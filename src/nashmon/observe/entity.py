@@ -16,9 +16,15 @@ import numpy as np
 
 from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format
-from nashmon.core.state import GameType, UniversalPokemon, UniversalSide, UniversalState
+from nashmon.core.state import (
+    GameType,
+    UniversalMove,
+    UniversalPokemon,
+    UniversalSide,
+    UniversalState,
+)
 from nashmon.observe.entity_field import FieldWriter
-from nashmon.observe.entity_rows import RowWriter, StateShapeError
+from nashmon.observe.entity_rows import RowWriter, StateShapeError, lasting_facts, often_facts
 from nashmon.observe.entity_spec import TEAM, Features, entity_spec
 from nashmon.observe.spec import Arrays
 from nashmon.observe.vocab import vocabularies
@@ -63,9 +69,20 @@ class EntitySpace:
         return FieldWriter(self.features, self.tables, self.strict)
 
 
-# What is remembered of one Pokémon: its rows of ids and of numbers, and itself, because holding it
-# keeps its identity from being reused.
-_Row = tuple[bytes, bytes, UniversalPokemon | None]
+class _Known:
+    """What is remembered of one Pokémon: its rows, and of what they were made."""
+
+    __slots__ = ("columns", "lasting", "move_columns", "moves", "pokemon", "rows")
+
+    def __init__(self) -> None:
+        self.pokemon: UniversalPokemon | None = None  # held, so that its identity is not reused
+        self.rows = (b"", b"")  # of ids and of numbers
+        self.lasting: tuple[Any, ...] | None = None
+        self.columns = (b"", b"")
+        self.moves: tuple[UniversalMove, ...] | None = None
+        self.move_columns: tuple[tuple[int, ...], bytes] = ((), b"")
+
+
 Places = list[UniversalPokemon | None]
 
 
@@ -80,16 +97,17 @@ class EntityEncoder:
         self._ids = Block("h", writer.ids_shape)
         self._numbers = Block("f", writer.numbers_shape)
         self._actives = Block("f", writer.active_shape)
-        self._empty: _Row = (bytes(self._ids.width), bytes(self._numbers.width), None)
+        self._empty = bytes(self._ids.width), bytes(self._numbers.width)
         self._vacant = bytes(self._actives.width)
         self._forget()
 
     def _forget(self) -> None:
-        # What the blocks show now, per side; only rows of other Pokémon are written.  No older row
-        # is kept: what many encoders hold falls out of the processor's cache.
-        self._shown: list[list[_Row]] = [[self._empty] * TEAM, [self._empty] * TEAM]
+        # What the blocks show now, per side; only rows of other Pokémon are written.
+        self._shown: list[Places] = [[None] * TEAM, [None] * TEAM]
         self._benches: list[tuple[UniversalPokemon, ...] | None] = [None, None]
         self._shown_actives: Places = [None] * (2 * self._slots)
+        # By identity within a side.  A table for all sides would not be in the processor's cache.
+        self._known: list[dict[str, _Known]] = [{}, {}]
 
     def reset(self) -> None:
         """Forget all rows; never changes what is written."""
@@ -119,14 +137,14 @@ class EntityEncoder:
         # While the bench is the same object only those on the field can have changed.
         same = bench is self._benches[k] and not preview
         places = side.active if same else _places(side, preview)
-        before = () if same else tuple(shown)  # where those may be found who only changed places
         self._benches[k] = None
         for place, pokemon in enumerate(places):
-            if pokemon is not shown[place][2]:
-                row = shown[place] = self._row(pokemon, before)
+            if pokemon is not shown[place]:
+                ids, numbers = self._empty if pokemon is None else self._rows(k, pokemon)
                 number = k * TEAM + place
-                self._ids.view[self._ids.rows[number]] = row[0]
-                self._numbers.view[self._numbers.rows[number]] = row[1]
+                self._ids.view[self._ids.rows[number]] = ids
+                self._numbers.view[self._numbers.rows[number]] = numbers
+                shown[place] = pokemon
         if not preview and self._slots + len(bench) <= TEAM:
             self._benches[k] = bench
 
@@ -138,13 +156,21 @@ class EntityEncoder:
                 self._actives.view[self._actives.rows[k]] = row
                 shown[k] = pokemon
 
-    def _row(self, pokemon: UniversalPokemon | None, before: tuple[_Row, ...]) -> _Row:
-        if pokemon is None:
-            return self._empty
-        for row in before:
-            if row[2] is pokemon:
-                return row
-        return (*self._writer.rows(pokemon), pokemon)
+    def _rows(self, k: int, pokemon: UniversalPokemon) -> tuple[bytes, bytes]:
+        """The rows of a Pokémon; only what changed since it was last shown is made anew."""
+        known = self._known[k].get(pokemon.ident)
+        if known is None:
+            known = self._known[k][pokemon.ident] = _Known()
+        if known.pokemon is not pokemon:
+            writer, lasting, moves = self._writer, lasting_facts(pokemon), pokemon.moves
+            if lasting != known.lasting:
+                known.lasting, known.columns = lasting, writer.lasting(lasting)
+                known.moves = None  # whose missing ones are read otherwise on the other side
+            if moves != known.moves:
+                known.moves, known.move_columns = moves, writer.moves(pokemon)
+            known.rows = writer.pack(known.columns, known.move_columns, often_facts(pokemon))
+            known.pokemon = pokemon
+        return known.rows
 
 
 def _places(side: UniversalSide, preview: bool) -> Places:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -50,8 +50,14 @@ class Presence(NamedTuple):
     commanding: bool
 
 
-# Status, last move, move being prepared, fraction of hit points, fainted, active, turns of status.
-Often = tuple[str | None, str | None, str | None, float, bool, bool, int]
+# Its facts as tuples in the order of `Lasting` and `Presence`; and what often changes: status, last
+# move, move being prepared, fraction of hit points, fainted, active, turns of status.
+lasting_facts = attrgetter(*Lasting._fields)
+presence_facts = attrgetter(*Presence._fields)
+often_facts = attrgetter(
+    *("status", "last_move", "preparing", "hp_fraction", "fainted", "active", "status_turns")
+)
+_move_facts = attrgetter("id", "pp", "max_pp", "disabled")
 
 
 class StateShapeError(NashmonError):
@@ -111,47 +117,42 @@ class RowWriter:
 
     def rows(self, p: UniversalPokemon) -> tuple[bytes, bytes]:
         """Its rows of `pokemon_ids` and `pokemon_numbers`."""
-        lasting = self.lasting(
-            (
-                *(p.species, p.base_species, p.types, p.item, p.ability, p.tera_type),
-                *(p.terastallized, p.level, p.gender, p.max_hp, p.stats, p.selected, p.revealed),
-            )
-        )
-        moves = p.moves
-        named = self.move_ids(tuple([move.id for move in moves]), p.stats is None)
-        numbers = self.move_numbers(
-            [(move.pp, move.max_pp) for move in moves], [move.disabled for move in moves]
-        )
-        often = (p.status, p.last_move, p.preparing, p.hp_fraction, p.fainted, p.active)
-        return self.pack(lasting, named, numbers, (*often, p.status_turns))
+        return self.pack(self.lasting(lasting_facts(p)), self.moves(p), often_facts(p))
 
     def pack(
-        self, lasting: tuple[bytes, bytes], named: tuple[int, ...], numbers: bytes, often: Often
+        self,
+        lasting: tuple[bytes, bytes],
+        moves: tuple[tuple[int, ...], bytes],
+        often: tuple[Any, ...],
     ) -> tuple[bytes, bytes]:
         """Both rows from their parts."""
         status, last, charging, hp, fainted, active, turns = often
         word = self._moves
         ids = self._often_ids(
             EMPTY if status is None else self._statuses[status],
-            *named,
+            *moves[0],
             EMPTY if last is None else word[last],
             EMPTY if charging is None else word[charging],
         )
         first = self._often_numbers(hp, fainted, active, turns and min(turns, 16) / 16)
-        return ids + lasting[0], first + numbers + lasting[1]
+        return ids + lasting[0], first + moves[1] + lasting[1]
 
-    def move_ids(self, moves: tuple[str, ...], foe: bool) -> tuple[int, ...]:
-        """Ids of the moves of one Pokémon; a foe's missing ones are only unknown."""
+    def moves(self, p: UniversalPokemon) -> tuple[tuple[int, ...], bytes]:
+        """Ids of its moves, and their PP and whether they are disabled as packed numbers."""
+        moves = p.moves
         missing = MOVES - len(moves)
         if missing < 0:
             raise StateShapeError(f"a Pokémon has {len(moves)} moves; {MOVES} fit")
-        return (*[self._moves[move] for move in moves], *(UNKNOWN if foe else EMPTY,) * missing)
-
-    def move_numbers(self, pp: Sequence[Sequence[int]], disabled: Sequence[bool]) -> bytes:
-        """PP (left and full) of each move and what cannot be chosen, as packed numbers."""
-        left = [now / full if now < full else 1.0 if full else 0.0 for now, full in pp]
-        nothing = (0.0,) * (MOVES - len(left))
-        return self._move_numbers(*left, *nothing, *disabled, *nothing)
+        word = self._moves
+        named, left, disabled = [], [], []
+        for move, now, full, is_disabled in map(_move_facts, moves):
+            named.append(word[move])
+            left.append(now / full if now < full else 1.0 if full else 0.0)
+            disabled.append(is_disabled)
+        # A foe's missing moves are only unknown.
+        absent = (UNKNOWN if p.stats is None else EMPTY,) * missing
+        nothing = (0.0,) * missing
+        return (*named, *absent), self._move_numbers(*left, *nothing, *disabled, *nothing)
 
     def lasting(self, key: tuple[Any, ...]) -> tuple[bytes, bytes]:
         """The columns that seldom change, remembered by the facts they are made of."""
@@ -191,12 +192,7 @@ class RowWriter:
 
     def active(self, p: UniversalPokemon) -> bytes:
         """Its row of `active_numbers` when it is in a slot."""
-        return self.presence(
-            (
-                *(p.boosts, p.volatiles, p.first_turn, p.protect_count),
-                *(p.must_recharge, p.transformed, p.commanding),
-            )
-        )
+        return self.presence(presence_facts(p))
 
     def presence(self, key: tuple[Any, ...]) -> bytes:
         """A row of `active_numbers`, remembered by the facts it is made of."""

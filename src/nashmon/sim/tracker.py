@@ -26,7 +26,7 @@ from nashmon.core.state import (
 )
 from nashmon.sim.tracker_battle import track
 from nashmon.sim.tracker_lines import Line, read
-from nashmon.sim.tracker_pokemon import CHANGED, COPIED_PP, FACTS, FAINTED, TrackedPokemon
+from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
 from nashmon.sim.tracker_view import StateMaker, effects, move_order, pokemon_facts, request_move
 
 ROLES = ("p1", "p2")
@@ -80,11 +80,6 @@ class Tracker:
         for handler, parts in lines:
             handler(battle, parts)
 
-    @property
-    def turn(self) -> int:
-        """The number of the turn."""
-        return self._battle.turn
-
     def dissolve(self) -> None:
         """Let go of all Pokémon at once: they refer to their battle, which only gc would notice."""
         self._battle.dissolve()
@@ -121,7 +116,7 @@ class Tracker:
         if old == entry and not reread:
             return mon
         mon.reread = False
-        mon.changed = CHANGED
+        mon.changed = True
         mon.set_hp_status(entry["condition"])
         mon._update_from_details(entry["details"])
         mon._item = entry["item"]
@@ -191,7 +186,7 @@ class Tracker:
         """The state made anew from everything known, for checks of `state`."""
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
             mon.facts = None
-            mon.changed = CHANGED
+            mon.changed = True
         self._sorted = [(-1, []), (-1, [])]
         self._benches = [(), ()]
         self._maker = StateMaker()
@@ -199,30 +194,23 @@ class Tracker:
         return self.state()
 
     def _build(self) -> UniversalState:
-        phase = self.phase()
-        reviving = phase == "switch" and actions_request.is_reviving(self._request)
-        preview = phase == "preview"
-        own = self._side(0, preview, reviving)
-        return self.frame(phase, reviving, own, self._side(1, preview, False))
-
-    def frame(
-        self, phase: Phase, reviving: bool, own: UniversalSide, foe: UniversalSide
-    ) -> UniversalState:
-        """The state around two sides."""
-        battle = self._battle
+        battle, request = self._battle, self._request
         turn = battle.turn
+        phase = self._phase()
+        reviving = phase == "switch" and actions_request.is_reviving(request)
+        preview = phase == "preview"
         weather, begun = None, turn
         if battle._weather:
             weather, begun = next(iter(battle._weather.items()))
         trapped = maybe_trapped = forced = self._no
         gimmicks: tuple[str | None, ...] = self._nothing
         if phase == "move":
-            offers = self._request["active"]
+            offers = request["active"]
             if any(map(_says_more, offers)):
                 trapped, maybe_trapped = _flags(offers, "trapped"), _flags(offers, "maybeTrapped")
                 gimmicks = tuple([_gimmick(offer) for offer in offers])
         elif phase == "switch":
-            forced = tuple(self._request["forceSwitch"])
+            forced = tuple(request["forceSwitch"])
         return _state_facts(
             (
                 self.format.id,
@@ -230,8 +218,8 @@ class Tracker:
                 self._game_type,
                 turn,
                 phase,
-                own,
-                foe,
+                self._side(0, preview, reviving),
+                self._side(1, preview, False),
                 weather,
                 turn - begun,
                 effects(battle._fields, turn, {}) if battle._fields else (),
@@ -244,8 +232,7 @@ class Tracker:
             )
         )
 
-    def phase(self) -> Phase:
-        """What is asked of the player."""
+    def _phase(self) -> Phase:
         request = self._request
         if self._battle.result is not None:
             return "end"
@@ -255,12 +242,8 @@ class Tracker:
             return "preview"
         return "switch" if request.get("forceSwitch") else "wait"
 
-    def reviving(self) -> bool:
-        """Whether the switch that is asked for is a Revival Blessing choice."""
-        return self._battle.gen >= 9 and actions_request.is_reviving(self._request)
-
-    def line_up(self, k: int) -> tuple[list[TrackedPokemon], list[TrackedPokemon | None]]:
-        """The own (0) or the foe's (1) Pokémon in the order of a bench, and who stands in slots."""
+    def _line_up(self, k: int) -> list[TrackedPokemon]:
+        """The own (0) or the foe's (1) Pokémon in the order of a bench."""
         battle = self._battle
         orders, ordered = self._sorted[k]
         if orders != battle.orders:  # someone new, another name or species, someone revealed
@@ -272,8 +255,8 @@ class Tracker:
         if k == 0 and battle.turn and ordered and not ordered[0].selected:
             for mon in ordered:
                 mon.selected = True
-                mon.changed = CHANGED
-        return ordered, list(map(battle.occupants.get, self._places[k]))
+                mon.changed = True
+        return ordered
 
     def _count_known(self, foes: list[TrackedPokemon]) -> None:
         known = sum([mon._revealed for mon in foes])
@@ -282,17 +265,27 @@ class Tracker:
             complete = known >= self._battle._team_size.get(self._roles[1], len(foes))
             for mon in foes:
                 mon.selected = True if mon._revealed else (False if complete else None)
-                mon.changed = CHANGED
+                mon.changed = True
 
     def _side(self, k: int, preview: bool, reviving: bool) -> UniversalSide:
-        mons, standing = self.line_up(k)
+        battle, role = self._battle, self._roles[k]
+        turn = battle.turn
+        mons = self._line_up(k)
+        standing = list(map(battle.occupants.get, self._places[k]))
         if preview and k == 0:
             standing = [None] * len(standing)
-        active = tuple([None if mon is None else self._seen(mon, True) for mon in standing])
+        num_fainted = 0
+        active: list[UniversalPokemon | None] = []
+        for mon in standing:
+            if mon is None:
+                active.append(None)
+                continue
+            num_fainted += mon._status is FAINTED
+            active.append(self._seen(mon, True))
         living: list[Any] = []
         fainted: list[Any] = []
         for mon in mons:
-            if not mon.changed & FACTS:
+            if not mon.changed:
                 seen = mon.facts
             elif mon in standing:  # whoever stands there counts as changed
                 continue
@@ -304,30 +297,15 @@ class Tracker:
             bench = self._benches[k]
         else:
             self._benches[k] = bench
-        return self.around(k, standing, len(mons), len(fainted), (active, bench))
-
-    def around(
-        self,
-        k: int,
-        standing: list[TrackedPokemon | None],
-        num_mons: int,
-        num_fainted: int,
-        pokemon: tuple[Any, Any] = ((), ()),
-    ) -> UniversalSide:
-        """A side around its active and bench Pokémon; `num_fainted` are on the bench."""
-        battle, role = self._battle, self._roles[k]
-        turn = battle.turn
         conditions = battle._conditions(role)
-        for mon in standing:
-            if mon is not None and mon._status is FAINTED:
-                num_fainted += 1
         return _side_facts(
             (
-                *pokemon,
+                tuple(active),
+                bench,
                 _aged(conditions, turn) if conditions else (),
                 self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
-                battle._team_size.get(role, num_mons),
-                num_fainted,
+                battle._team_size.get(role, len(mons)),
+                num_fainted + len(fainted),
                 battle.gimmicks[role],
                 _dynamax_turns(standing, turn) if battle.gen == 8 else None,
                 battle.preview[role],
@@ -337,8 +315,7 @@ class Tracker:
     def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
         new = pokemon_facts(mon, self._battle.turn, active)
-        # Once it leaves the field it is seen anew.
-        mon.changed = CHANGED if active else mon.changed & ~FACTS
+        mon.changed = active  # once it leaves the field it is seen anew
         old = mon.facts
         if new == old:
             assert old is not None

@@ -15,7 +15,6 @@ from nashmon.core.errors import UnsupportedError
 from nashmon.core.formats import Format
 from nashmon.core.state import HAZARDS, Result
 from nashmon.sim.tracker_pokemon import (
-    CHANGED,
     TrackedPokemon,
     effect_id,
     find_species,
@@ -94,7 +93,7 @@ class Tracking:
         if mon is None:
             mon = self._find(identifier, details)
             self._named[identifier] = mon
-        mon.changed = CHANGED
+        mon.changed = True
         return mon
 
     def _find(self, identifier: str, details: str) -> TrackedPokemon:

@@ -10,7 +10,7 @@ from nashmon.core.dex import to_id
 from nashmon.core.errors import SimulatorError
 from nashmon.sim import tracker_reveal as shown
 from nashmon.sim.tracker_battle import Tracking
-from nashmon.sim.tracker_pokemon import CHANGED, TOXIC, TrackedPokemon, effect_id
+from nashmon.sim.tracker_pokemon import TOXIC, TrackedPokemon, effect_id
 from nashmon.sim.tracker_reveal import PARTIAL_TRAPS, Handler, reveal_cause, tag
 
 # Causes of a `move` line for which its PP is paid all the same.
@@ -118,7 +118,7 @@ def _switch(battle: Tracking, parts: list[str]) -> None:
     mon = battle.member(place[:2], name, parts[3])
     if battle.partner(place) is mon:
         _expose(battle, place, mon)
-    mon.changed = CHANGED
+    mon.changed = True
     mon.switch_in(parts[3])
     mon.set_hp_status(parts[4])
     if passed is not None:

@@ -38,12 +38,8 @@ TOXIC = Status.TOX
 
 _FIELDS = """acted added_type base_forme battle changed changed_types commanding copied_ability
     counts dex_species disabled entry facts forme last_move_id learned legal move_effects nickname
-    order own preparing_id protects reread row row_parts seen_before selected shown_as slots
+    order own preparing_id protects reread seen_before selected shown_as slots
     sorted_slots status_turns transformed_now turn_effects volatiles"""
-
-# Who has not yet taken notice of a change of a Pokémon: states, observations.
-FACTS, ROW = 1, 2
-CHANGED = FACTS | ROW
 
 Slots = dict[str, list[int]]  # move id → [pp, max pp]
 
@@ -82,9 +78,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.shown_as = name
         self.entry: dict[str, Any] | None = None  # own side: what the last request said of it
         self.facts: UniversalPokemon | None = None  # the part of the last state made from it
-        self.row: Any = None  # what an observation last said of it …
-        self.row_parts: Any = (None, None, None, None)  # … and of what seldom changes
-        self.changed = CHANGED
+        self.changed = True  # since then
         self.selected: bool | None = None
         self.legal: tuple[str, ...] | None = None  # own side: its moves as the request lists them
         self.reread = False  # own side: its moves changed, so even an equal entry brings news
@@ -215,7 +209,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     def cure_status(self, status: str | None = None) -> None:
         """End a status, or whichever it has."""
-        self.changed = CHANGED
+        self.changed = True
         if self._status is not FAINTED and (status is None or _STATUS.get(status) is self._status):
             self._status = None
             self.status_turns = 0
@@ -330,7 +324,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
 
     def switch_out(self, fields: Any = None) -> None:
         """Leave the field."""
-        self.changed = CHANGED
+        self.changed = True
         self._active = False
         self._boosts = NO_BOOSTS.copy()
         self._reset_active()
@@ -383,7 +377,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self._item, self._ability, self._revealed = item, ability, revealed
         self.learned = moves
         self.switch_out()
-        real.changed = CHANGED
+        real.changed = True
 
     def _take_uses(self, after: Slots, before: Slots) -> None:
         for move, (pp, full) in after.items():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nashmon.core.dex import to_id
 from nashmon.core.errors import SimulatorError
 from nashmon.sim.tracker_battle import Tracking
-from nashmon.sim.tracker_pokemon import CHANGED, UNKNOWN_ITEM, TrackedPokemon, effect_id
+from nashmon.sim.tracker_pokemon import UNKNOWN_ITEM, TrackedPokemon, effect_id
 from nashmon.teams.team import Team
 
 Handler = Callable[[Tracking, list[str]], None]
@@ -224,7 +224,7 @@ def show_team(battle: Tracking, parts: list[str]) -> None:
         if len(mons) != 1:
             raise SimulatorError(f"team sheet of {parts[2]}: {shown.species} was not previewed")
         mon = mons[0]
-        mon.changed = CHANGED
+        mon.changed = True
         mon._item = to_id(shown.item) or None
         mon._ability = to_id(shown.ability) or None
         mon._terastallized_type = to_id(shown.tera_type) or mon._terastallized_type

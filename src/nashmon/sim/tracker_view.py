@@ -58,20 +58,6 @@ def effects(begun: dict[str, int], turn: int, counted: dict[str, int]) -> Effect
     return tuple(sorted([*ages, *counted.items()]))
 
 
-def _nature(mon: TrackedPokemon, gen: int) -> tuple[Any, str | None, str | None]:
-    """Its types, item and ability as they are known now; "" where a generation has none."""
-    item = "" if gen == 1 else mon._item
-    ability = mon._temporary_ability
-    if ability is None and not mon.copied_ability:
-        ability = mon._ability
-    if mon._terastallized or mon.changed_types is not None or mon.added_type is not None:
-        types = mon.types
-    else:
-        types = mon.dex_species.types
-    known = None if item == UNKNOWN_ITEM else item or ""
-    return types, known, "" if gen < 3 else ability
-
-
 def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
     """What the state says of one Pokémon, as the twin of a `UniversalPokemon`."""
     status = mon._status
@@ -80,7 +66,14 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     hp, max_hp = mon._current_hp, mon._max_hp
     gen = mon.battle.gen
     entry = mon.entry
-    types, item, ability = _nature(mon, gen)
+    item = "" if gen == 1 else mon._item
+    ability = mon._temporary_ability
+    if ability is None and not mon.copied_ability:
+        ability = mon._ability
+    if mon._terastallized or mon.changed_types is not None or mon.added_type is not None:
+        types = mon.types
+    else:
+        types = mon.dex_species.types
     known = (
         mon.forme,
         mon.base_forme,
@@ -96,8 +89,8 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         types,
         mon._terastallized_type,
         mon._terastallized,
-        item,
-        ability,
+        None if item == UNKNOWN_ITEM else item or "",
+        "" if gen < 3 else ability,
         _moves(mon),
         None if entry is None else _stat_values(entry["stats"]),
         active,
@@ -123,79 +116,27 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     )
 
 
-def lasting(mon: TrackedPokemon) -> tuple[Any, ...]:
-    """Of `pokemon_facts` what seldom changes, in the order of `observe.entity_rows.Lasting`."""
-    gen, own, entry = mon.battle.gen, mon.own, mon.entry
-    types, item, ability = _nature(mon, gen)
-    return (
-        mon.forme,
-        mon.base_forme,
-        types,
-        item,
-        ability,
-        mon._terastallized_type,
-        mon._terastallized,
-        mon._level,
-        mon._gender,
-        mon._max_hp if own else None,
-        None if entry is None else _stat_values(entry["stats"]),
-        mon.selected,
-        mon._revealed,
-    )
-
-
-def often(mon: TrackedPokemon, active: bool) -> Any:
-    """Of `pokemon_facts` what often changes, as `observe.entity_rows.Often`."""
-    status = mon._status
-    return (
-        _STATUS_NAMES[status],
-        mon.last_move_id if active else None,
-        mon.preparing_id if active else None,
-        mon._current_hp / mon._max_hp,
-        status is FAINTED,
-        active,
-        mon.status_turns,
-    )
-
-
-def presence(mon: TrackedPokemon, turn: int) -> tuple[Any, ...]:
-    """Of `pokemon_facts` what only an active one has, as `observe.entity_rows.Presence`."""
-    return (
-        _boosts(mon._boosts),
-        effects(mon.volatiles, turn, mon.counts) if mon.volatiles or mon.counts else (),
-        not mon.acted and mon._status is not FAINTED,
-        mon.protects,
-        mon._must_recharge,
-        mon.transformed_now,
-        mon.commanding,
-    )
-
-
 @cache  # of a dex's moves there are few: every PP of each
 def _move_facts(move: str, pp: int, max_pp: int, disabled: bool) -> UniversalMove:
     return _make_move_facts((move, pp, max_pp, disabled))
 
 
-def move_slots(mon: TrackedPokemon) -> tuple[tuple[str, ...], list[list[int]]]:
-    """Ids of its moves in the order of actions, and the PP of each."""
-    slots = mon.slots
-    ids = mon.legal
-    if ids is None:
-        ids = _sorted_ids(mon)
-    try:
-        return ids, [slots[move] for move in ids]
-    except KeyError:
-        # A battle may end after Transform, Mimic or fainting changed the moves, before a request.
-        ids = _sorted_ids(mon)
-        return ids, [slots[move] for move in ids]
-
-
 def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
-    ids, slots = move_slots(mon)
-    disabled = mon.disabled
-    return tuple(
-        [_move_facts(move, *slot, move in disabled) for move, slot in zip(ids, slots, strict=True)]
-    )
+    """Its moves in the order of actions."""
+    ids = mon.legal
+    if ids is not None:
+        try:
+            return _move_list(mon, ids)
+        except KeyError:
+            # A battle may end after Transform, Mimic or fainting changed the moves, before a
+            # request.
+            pass
+    return _move_list(mon, _sorted_ids(mon))
+
+
+def _move_list(mon: TrackedPokemon, ids: tuple[str, ...]) -> tuple[UniversalMove, ...]:
+    slots, disabled = mon.slots, mon.disabled
+    return tuple([_move_facts(move, *slots[move], move in disabled) for move in ids])
 
 
 def _sorted_ids(mon: TrackedPokemon) -> tuple[str, ...]:

@@ -14,14 +14,13 @@ from nashmon.core.errors import SimulatorError
 from nashmon.core.formats import get_format
 from nashmon.core.rewards import Reward, get_reward
 from nashmon.core.state import UniversalState
-from nashmon.observe.registry import get_observation_space
+from nashmon.observe.registry import Encoder, get_observation_space
 from nashmon.sim.arrays import BlockArrays
 from nashmon.sim.base import DRAW, P1_WIN, P2_WIN
 from nashmon.sim.seeds import TeamSampler, battle_setup
 from nashmon.sim.showdown.messages import UNAVAILABLE, BattleStart, BattleUpdate, Choice
 from nashmon.sim.showdown.process import ShowdownProcess
 from nashmon.sim.tracker import Tracker
-from nashmon.sim.tracker_entity import View, view
 from nashmon.sim.tracker_lines import Line, read
 
 log = logging.getLogger(__name__)
@@ -49,11 +48,11 @@ class LaneConfig:
 class _View:
     """One seat of one battle."""
 
-    __slots__ = ("observed", "previous", "request", "tracker", "was_asked")
+    __slots__ = ("encoder", "previous", "request", "tracker", "was_asked")
 
-    def __init__(self, tracker: Tracker, observed: View) -> None:
+    def __init__(self, tracker: Tracker, encoder: Encoder) -> None:
         self.tracker = tracker
-        self.observed = observed
+        self.encoder = encoder
         self.request: dict[str, Any] | None = None
         self.was_asked = False  # a battle may end before a seat ever chose
         self.previous: UniversalState | None = None  # at its last decision, for shaped rewards
@@ -186,7 +185,7 @@ class Lane:
 
     def _new_views(self) -> tuple[_View, _View]:
         trackers = [Tracker(self._format.id, k, NAMES[k], NAMES[1 - k]) for k in (0, 1)]
-        first, second = (_View(tracker, view(self._observation, tracker)) for tracker in trackers)
+        first, second = (_View(tracker, self._observation.encoder()) for tracker in trackers)
         return first, second
 
     def _start(self, rows: Sequence[int]) -> None:
@@ -242,9 +241,9 @@ class Lane:
             return
         self._flat_acting[index] = True
         self._space.mask(request, mask)
-        seen.observed.write(self._flat_observations, index)
+        state = seen.tracker.facts()
+        seen.encoder.write(state, self._flat_observations, index)
         if self._is_shaped:
-            state = seen.tracker.facts()
             if seen.previous is not None:
                 self._flat_rewards[index] = self._reward(seen.previous, state)
             seen.previous = state
