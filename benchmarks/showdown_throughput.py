@@ -190,7 +190,7 @@ def _time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     undo = [
         timed(lane.Tracker, "take", "tracker: messages"),
         timed(lane.Tracker, "request", "tracker: request"),
-        timed(lane.Tracker, "facts", "state"),
+        timed(lane.Tracker, "state", "state"),
         timed(EntityEncoder, "write", "entity observation"),
         timed(type(mine._space), "mask", "mask"),
         timed(type(mine._space), "legal_choice", "choice"),

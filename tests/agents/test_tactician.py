@@ -1,7 +1,5 @@
 """What the Tactician does in Gen 1 positions made by hand."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from nashmon.agents.combatant import usual_stats
@@ -39,13 +37,13 @@ def mon(species: str, moves: str, own: bool, **facts: object) -> UniversalPokemo
         revealed=True,
         selected=True,
     )
-    return replace(made, **facts)  # type: ignore[arg-type]
+    return made._replace(**facts)  # type: ignore[arg-type]
 
 
 def side(active: UniversalPokemon, *bench: UniversalPokemon, size: int = 6) -> UniversalSide:
     ordered = tuple(sorted(bench, key=lambda p: (p.fainted, p.species)))
     return UniversalSide(
-        active=(replace(active, active=True),),
+        active=(active._replace(active=True),),
         bench=ordered,
         conditions=(),
         slot_conditions=((),),

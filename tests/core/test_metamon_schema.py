@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from test_state import STATE, ZAPDOS
 
@@ -24,9 +22,9 @@ ROOST = {
 
 
 def example() -> dict[str, object]:
-    foe = replace(ZAPDOS, item=None, fainted=True, hp_fraction=0.0, moves=(), last_move="surf")
-    side = replace(STATE.foe, active=(foe,), num_fainted=2, preview=("rotomwash",), conditions=())
-    return to_metamon(replace(STATE, foe=side))
+    foe = ZAPDOS._replace(item=None, fainted=True, hp_fraction=0.0, moves=(), last_move="surf")
+    side = STATE.foe._replace(active=(foe,), num_fainted=2, preview=("rotomwash",), conditions=())
+    return to_metamon(STATE._replace(foe=side))
 
 
 def test_export_writes_metamons_words() -> None:
@@ -55,15 +53,15 @@ def test_export_writes_metamons_words() -> None:
 
 def test_the_largest_condition_is_shown_as_metamon_compares_them() -> None:
     # Spikes (two layers) against a Reflect that began on turn 7 − 1 = 6.
-    side = replace(STATE.own, conditions=(("reflect", 1), ("spikes", 2)))
-    data = to_metamon(replace(STATE, own=side, foe=STATE.own))
+    side = STATE.own._replace(conditions=(("reflect", 1), ("spikes", 2)))
+    data = to_metamon(STATE._replace(own=side, foe=STATE.own))
     assert data["player_conditions"] == "reflect"
 
 
 def test_hidden_power_keeps_its_type_as_the_type_of_the_move() -> None:
-    mon = replace(ZAPDOS, moves=(UniversalMove("hiddenpowerice", 24, 24),))
-    side = replace(STATE.own, active=(mon,))
-    data = to_metamon(replace(STATE, format="gen4ou", gen=4, own=side, foe=STATE.own))
+    mon = ZAPDOS._replace(moves=(UniversalMove("hiddenpowerice", 24, 24),))
+    side = STATE.own._replace(active=(mon,))
+    data = to_metamon(STATE._replace(format="gen4ou", gen=4, own=side, foe=STATE.own))
     assert data["player_active_pokemon"]["moves"][0]["name"] == "hiddenpower"
     assert to_metamon(from_metamon(data))["player_active_pokemon"] == data["player_active_pokemon"]
 
@@ -89,4 +87,4 @@ def test_unknown_and_missing_keys_are_errors_that_name_them() -> None:
 
 def test_states_without_actives_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="preview"):
-        to_metamon(replace(STATE, phase="preview"))
+        to_metamon(STATE._replace(phase="preview"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -95,32 +94,32 @@ def test_damage_healing_and_status() -> None:
     assert get_reward("default_shaped")(START, now) == pytest.approx(0.5 - 0.25 + 0.5 - 0.5)
     assert get_reward("aggressive_shaped")(START, now) == pytest.approx(0.25)
     assert get_reward("binary")(START, now) == 0.0
-    healed = replace(now, own=side(mon("a", 1.0, "par"), bench=(B, C)))
+    healed = now._replace(own=side(mon("a", 1.0, "par"), bench=(B, C)))
     assert get_reward("default_shaped")(now, healed) == pytest.approx(0.25)  # the status is old
 
 
 def test_a_faint_of_ours_is_paid_twice_and_late() -> None:
     reward = get_reward("default_shaped")
-    down = replace(START, own=side(mon("a", 0.0), bench=(B, C)))
+    down = START._replace(own=side(mon("a", 0.0), bench=(B, C)))
     assert reward(START, down) == pytest.approx(-1.0 - 0.5)  # hit points and "a new status"
-    replaced = replace(START, own=side(B, bench=(C, mon("a", 0.0))))
+    replaced = START._replace(own=side(B, bench=(C, mon("a", 0.0))))
     assert reward(down, replaced) == pytest.approx(-1.0)  # one reserve fewer
     last = state(side(A), START.foe)
-    gone = replace(last, own=side(mon("a", 0.0)), result="loss")
+    gone = last._replace(own=side(mon("a", 0.0)), result="loss")
     assert reward(last, gone) == pytest.approx(-1.5 - 100.0)  # never "lost": no reserve left
 
 
 def test_damage_that_knocks_out_a_foe_is_not_paid() -> None:
-    now = replace(START, foe=side(Y, bench=(mon("x", 0.0),)))
+    now = START._replace(foe=side(Y, bench=(mon("x", 0.0),)))
     assert get_reward("default_shaped")(START, now) == pytest.approx(1.0)
     assert get_reward("aggressive_shaped")(START, now) == pytest.approx(2.0)
 
 
 def test_damage_to_a_foe_that_leaves_is_not_paid_but_ours_is_charged_on_return() -> None:
     reward = get_reward("default_shaped")
-    foe_left = replace(START, foe=side(mon("y", 0.5), bench=(X,)))
+    foe_left = START._replace(foe=side(mon("y", 0.5), bench=(X,)))
     assert reward(START, foe_left) == 0.0
-    switched = replace(START, own=side(mon("b", 0.75), bench=(A, C)))
+    switched = START._replace(own=side(mon("b", 0.75), bench=(A, C)))
     assert reward(START, switched) == pytest.approx(-0.25)
 
 
@@ -164,20 +163,20 @@ def test_symmetric_rewards_sum_to_zero(name: str) -> None:
 
 def test_own_hit_points_are_rounded_as_the_foe_sees_them() -> None:
     reward = get_reward("symmetric_shaped")
-    hit = replace(A, hp=299, hp_fraction=299 / 300)
-    now = replace(START, own=side(hit, bench=(B, C)))
+    hit = A._replace(hp=299, hp_fraction=299 / 300)
+    now = START._replace(own=side(hit, bench=(B, C)))
     assert reward(START, now) == pytest.approx(-0.01)  # 99 %, never 100
-    hurt = replace(A, hp=1, hp_fraction=1 / 300)
-    assert own_summary(replace(START, own=side(hurt))).hp_lost == pytest.approx(0.99)
+    hurt = A._replace(hp=1, hp_fraction=1 / 300)
+    assert own_summary(START._replace(own=side(hurt))).hp_lost == pytest.approx(0.99)
 
 
 def test_the_return_of_a_symmetric_reward_telescopes_within_its_bounds() -> None:
     reward = get_reward("symmetric_shaped")
     assert reward.bounds == (-112.0, 112.0)
     path = [START]
-    path.append(replace(START, foe=side(mon("x", 0.5), bench=(Y,))))
-    path.append(replace(START, foe=side(mon("x", 1.0), bench=(Y,))))  # healed again
-    path.append(replace(START, foe=side(mon("x", 0.0), bench=(mon("y", 0.0),)), result="win"))
+    path.append(START._replace(foe=side(mon("x", 0.5), bench=(Y,))))
+    path.append(START._replace(foe=side(mon("x", 1.0), bench=(Y,))))  # healed again
+    path.append(START._replace(foe=side(mon("x", 0.0), bench=(mon("y", 0.0),)), result="win"))
     total = sum(reward(before, after) for before, after in pairwise(path))
     assert total == pytest.approx(100.0 + 2 * (1.0 + 1.0))
 
@@ -186,8 +185,8 @@ def test_pair_is_exactly_opposite_even_when_views_differ() -> None:
     reward = get_reward("symmetric_shaped")
     assert isinstance(reward, PotentialReward)
     first = (START, mirror(START))
-    hidden = replace(A, hp=200, hp_fraction=2 / 3)
-    seen = replace(START, own=side(B, bench=(hidden, C)))  # the foe has not seen the change
+    hidden = A._replace(hp=200, hp_fraction=2 / 3)
+    seen = START._replace(own=side(B, bench=(hidden, C)))  # the foe has not seen the change
     gain, loss = reward.pair(first, (seen, mirror(START)))
     assert gain == -loss == pytest.approx(-0.33)
 
@@ -202,7 +201,7 @@ def test_potential_works_on_arrays() -> None:
 
 
 def test_shaping_fades_to_the_plain_outcome() -> None:
-    now = replace(START, foe=side(mon("x", 0.5), bench=(Y,)), result="win")
+    now = START._replace(foe=side(mon("x", 0.5), bench=(Y,)), result="win")
     reward = get_reward("default_shaped")
     assert reward(START, now) == pytest.approx(100.5)
     assert reward.scaled(shaping_scale(50, 100))(START, now) == pytest.approx(100.25)

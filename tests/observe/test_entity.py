@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +52,13 @@ def test_a_warm_encoder_writes_what_a_fresh_one_writes(name: str) -> None:
     state = maker.state()
     for step in range(60):
         if step % 10 == 0:
-            state = replace(maker.state(), phase="move")
+            state = maker.state()._replace(phase="move")
         bench = (maker.pokemon(True, False, "x"), *state.own.bench[1:])
-        active = tuple(p and replace(p, status_turns=step % 16) for p in state.foe.active)
-        state = replace(
-            state,
+        active = tuple(p and p._replace(status_turns=step % 16) for p in state.foe.active)
+        state = state._replace(
             turn=step,
-            own=replace(state.own, bench=bench),
-            foe=replace(state.foe, active=active),
+            own=state.own._replace(bench=bench),
+            foe=state.foe._replace(active=active),
         )
         out = space.allocate(1)
         warm.write(state, out, 0)
@@ -81,24 +79,24 @@ def test_forgetting_rows_does_not_change_what_is_written() -> None:
 
 def test_rows_follow_pokemon_that_change_places() -> None:
     space, maker = EntitySpace(get_format("gen9ou")), StateMaker(get_format("gen9ou"), 4)
-    state = replace(maker.state(), phase="move")
+    state = maker.state()._replace(phase="move")
     bench = tuple(maker.pokemon(True, False, str(k)) for k in range(5))
     encoder, rng = space.encoder(), np.random.default_rng(0)
     for _ in range(30):
         order = rng.permutation(5)[: rng.integers(1, 6)]
-        own = replace(state.own, bench=tuple(bench[k] for k in order))
+        own = state.own._replace(bench=tuple(bench[k] for k in order))
         out = space.allocate(1)
-        encoder.write(replace(state, own=own), out, 0)
-        assert same(out, write(space, replace(state, own=own)))
+        encoder.write(state._replace(own=own), out, 0)
+        assert same(out, write(space, state._replace(own=own)))
 
 
 def test_rows_are_active_slots_then_bench() -> None:
     format = get_format("gen9vgc2025regi")
     space, maker = EntitySpace(format), StateMaker(format, 5)
-    state = replace(maker.state(), phase="move")
+    state = maker.state()._replace(phase="move")
     team = [maker.pokemon(True, k < 2, str(k)) for k in range(6)]
-    own = replace(state.own, active=tuple(team[:2]), bench=tuple(team[2:]))
-    out = write(space, replace(state, own=own))
+    own = state.own._replace(active=tuple(team[:2]), bench=tuple(team[2:]))
+    out = write(space, state._replace(own=own))
     species = space.tables["species"]
     assert [species.words[k] for k in out["pokemon_ids"][0, :6, SPECIES]] == [
         p.species for p in team
@@ -110,8 +108,8 @@ def test_at_preview_row_k_is_bench_k() -> None:
     space, maker = EntitySpace(format), StateMaker(format, 5)
     team = tuple(maker.pokemon(True, False, str(k)) for k in range(6))
     state = maker.state()
-    own = replace(state.own, active=(None,), bench=team)
-    out = write(space, replace(state, phase="preview", own=own, foe=replace(own, bench=())))
+    own = state.own._replace(active=(None,), bench=team)
+    out = write(space, state._replace(phase="preview", own=own, foe=own._replace(bench=())))
     species = space.tables["species"]
     assert [species.words[k] for k in out["pokemon_ids"][0, :6, SPECIES]] == [
         p.species for p in team
@@ -122,26 +120,26 @@ def test_at_preview_row_k_is_bench_k() -> None:
 def test_a_sixth_benched_pokemon_takes_the_row_of_an_empty_slot() -> None:
     format = get_format("gen9vgc2025regi")
     space, maker = EntitySpace(format), StateMaker(format, 5)
-    state = replace(maker.state(), phase="move")
+    state = maker.state()._replace(phase="move")
     team = [maker.pokemon(True, k == 0, str(k)) for k in range(6)]
-    own = replace(state.own, active=(team[0], None), bench=tuple(team[1:]))
-    ids = write(space, replace(state, own=own))["pokemon_ids"][0]
+    own = state.own._replace(active=(team[0], None), bench=tuple(team[1:]))
+    ids = write(space, state._replace(own=own))["pokemon_ids"][0]
     assert [space.tables["species"].words[k] for k in ids[:6, SPECIES]] == [
         team[k].species for k in (0, 5, 1, 2, 3, 4)
     ]
-    crowded = replace(own, bench=tuple(team))
+    crowded = own._replace(bench=tuple(team))
     with pytest.raises(StateShapeError, match="more than 6"):
-        write(space, replace(state, own=crowded))
+        write(space, state._replace(own=crowded))
 
 
 def test_unknown_words_raise_when_strict_and_are_one_otherwise() -> None:
     format = get_format("gen3ou")
     maker = StateMaker(format, 2)
-    odd = replace(
-        maker.pokemon(False, True, "x"), item="boosterenergy", volatiles=(("levitation", 1),)
+    odd = maker.pokemon(False, True, "x")._replace(
+        item="boosterenergy", volatiles=(("levitation", 1),)
     )
-    state = replace(maker.state(), phase="move")
-    state = replace(state, foe=replace(state.foe, active=(odd,)))
+    state = maker.state()._replace(phase="move")
+    state = state._replace(foe=state.foe._replace(active=(odd,)))
     with pytest.raises(UnknownWordError, match="boosterenergy"):
         write(EntitySpace(format), state)
     space = EntitySpace(format, strict=False)
@@ -311,27 +309,27 @@ def plain_state(name: str) -> UniversalState:
 def changed_states(state: UniversalState) -> list[tuple[str, UniversalState]]:
     found: list[tuple[str, UniversalState]] = []
     for name, value in STATE_CHANGES.items():
-        found.append((f"UniversalState.{name}", replace(state, **{name: value})))
+        found.append((f"UniversalState.{name}", state._replace(**{name: value})))
     for owner in ("own", "foe"):
         side = getattr(state, owner)
         for name, value in SIDE_CHANGES.items():
-            changed = replace(side, **{name: value})
-            found.append((f"UniversalSide.{name}", replace(state, **{owner: changed})))
+            changed = side._replace(**{name: value})
+            found.append((f"UniversalSide.{name}", state._replace(**{owner: changed})))
         for name, value in POKEMON_CHANGES.items():
             if owner == "foe" and name in ("stats", "max_hp"):
                 continue
-            active = replace(side.active[0], **{name: value})
-            changed = replace(side, active=(active,))
-            found.append((f"UniversalPokemon.{name}", replace(state, **{owner: changed})))
+            active = side.active[0]._replace(**{name: value})
+            changed = side._replace(active=(active,))
+            found.append((f"UniversalPokemon.{name}", state._replace(**{owner: changed})))
         for name, value in (("id", "blizzard"), ("pp", 3), ("max_pp", 40), ("disabled", True)):
             pokemon = side.active[0]
-            moves = (replace(pokemon.moves[0], **{name: value}), pokemon.moves[1])
-            changed = replace(side, active=(replace(pokemon, moves=moves),))
-            found.append((f"UniversalMove.{name}", replace(state, **{owner: changed})))
+            moves = (pokemon.moves[0]._replace(**{name: value}), pokemon.moves[1])
+            changed = side._replace(active=(pokemon._replace(moves=moves),))
+            found.append((f"UniversalMove.{name}", state._replace(**{owner: changed})))
         found.append(
-            ("UniversalSide.active", replace(state, **{owner: replace(side, active=(None,))}))
+            ("UniversalSide.active", state._replace(**{owner: side._replace(active=(None,))}))
         )
-        found.append(("UniversalSide.bench", replace(state, **{owner: replace(side, bench=())})))
+        found.append(("UniversalSide.bench", state._replace(**{owner: side._replace(bench=())})))
     return found
 
 
@@ -346,8 +344,8 @@ def test_every_field_of_the_state_changes_the_observation(name: str) -> None:
             continue
         assert not same(before, write(space, changed)), field
     for kind in (UniversalState, UniversalSide, UniversalPokemon, UniversalMove):
-        for field in fields(kind):
-            key = f"{kind.__name__}.{field.name}"
+        for field in kind._fields:
+            key = f"{kind.__name__}.{field}"
             assert (key in covered) != (key in EXCLUDED), key
 
 
@@ -355,14 +353,14 @@ def test_every_field_of_the_state_changes_the_observation(name: str) -> None:
 def test_each_active_only_fact_of_every_word_has_its_own_column(name: str) -> None:
     space = EntitySpace(get_format(name))
     maker = StateMaker(get_format(name), 4)
-    state = replace(maker.state(), phase="move")
-    base = replace(maker.pokemon(True, True, "x"), volatiles=())
+    state = maker.state()._replace(phase="move")
+    base = maker.pokemon(True, True, "x")._replace(volatiles=())
     seen, encoder, out = set(), space.encoder(), space.allocate(1)
     for word in space.tables["volatiles"].words[2:]:
-        pokemon = replace(base, volatiles=((word, 0),))
+        pokemon = base._replace(volatiles=((word, 0),))
         active = (pokemon, *state.own.active[1:])
-        own = replace(state.own, active=active, bench=())
-        encoder.write(replace(state, own=own), out, 0)
+        own = state.own._replace(active=active, bench=())
+        encoder.write(state._replace(own=own), out, 0)
         column = space.spec["active_numbers"].column(f"volatile_{word}")
         assert out["active_numbers"][0, 0, column] == 0.5
         seen.add(column)

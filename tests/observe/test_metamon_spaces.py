@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -42,7 +41,7 @@ def pokemon(species: str, moves: str, **facts: object) -> UniversalPokemon:
         revealed=True,
         selected=True,
     )
-    return replace(base, **facts)
+    return base._replace(**facts)
 
 
 def golden_state() -> UniversalState:
@@ -60,8 +59,7 @@ def golden_state() -> UniversalState:
         volatiles=(("leechseed", 3), ("substitute", 1)),
         last_move="swordsdance",
     )
-    own = replace(
-        own,
+    own = own._replace(
         moves=(
             UniversalMove("earthquake", 7, 16),
             UniversalMove("scaleshot", 1, 32),
@@ -213,25 +211,25 @@ def test_named_positions_match_the_layout_of_the_default_space() -> None:
 
 def test_forced_switch_shows_the_fainted_pokemon_and_revival_the_fainted_bench() -> None:
     state = golden_state()
-    active = replace(state.own.active[0], fainted=True, hp_fraction=0.0)
-    own = replace(state.own, active=(active,))
-    state = replace(state, own=own, phase="switch", force_switch=(True,))
+    active = state.own.active[0]._replace(fainted=True, hp_fraction=0.0)
+    own = state.own._replace(active=(active,))
+    state = state._replace(own=own, phase="switch", force_switch=(True,))
     encoder = MetamonSpace(get_format("gen9ou"), "metamon-default").encoder()
     words = encoder.words(state)
     assert words[1] == "<forcedswitch>"
     assert words[9] == "fnt"
     assert words[27] == "greattusk"
-    assert encoder.words(replace(state, reviving=True))[27] == "kingambit"
+    assert encoder.words(state._replace(reviving=True))[27] == "kingambit"
 
 
 def test_history_is_kept_until_reset() -> None:
     encoder = MetamonSpace(get_format("gen9ou"), "metamon-expanded").encoder()
     state = golden_state()
     encoder.observe(state)
-    washer = replace(
-        state.foe.active[0], species="rotomwash", base_species="rotomwash", status="frz"
+    washer = state.foe.active[0]._replace(
+        species="rotomwash", base_species="rotomwash", status="frz"
     )
-    state = replace(state, foe=replace(state.foe, active=(washer,)))
+    state = state._replace(foe=state.foe._replace(active=(washer,)))
     words, numbers = encoder.observe(state)
     assert words[-6:-4] == ["dragapult", "rotom"]
     assert numbers[-3:] == [True, True, True]
@@ -243,7 +241,7 @@ def test_history_is_kept_until_reset() -> None:
 
 def test_an_empty_slot_is_blank() -> None:
     state = golden_state()
-    state = replace(state, foe=replace(state.foe, active=(None,)))
+    state = state._replace(foe=state.foe._replace(active=(None,)))
     words, numbers = MetamonSpace(get_format("gen9ou"), "metamon-default").encoder().observe(state)
     assert words[71:79] == ["<opponent>", *[B] * 7]
     assert numbers[-15:] == [-2.0] * 15
@@ -252,9 +250,9 @@ def test_an_empty_slot_is_blank() -> None:
 
 def test_generations_without_items_and_abilities_say_so() -> None:
     maker = StateMaker(get_format("gen1ou"), 1)
-    state = replace(maker.state(), phase="move")
-    state = replace(
-        state, own=replace(state.own, active=(maker.pokemon(True, True, "a"),), bench=())
+    state = maker.state()._replace(phase="move")
+    state = state._replace(
+        own=state.own._replace(active=(maker.pokemon(True, True, "a"),), bench=())
     )
     words = MetamonSpace(get_format("gen1ou"), "metamon-default").encoder().words(state)
     assert words[4:6] == ["noitem", "noability"]
@@ -264,7 +262,7 @@ def test_words_and_numbers_agree_with_the_exported_schema() -> None:
     format = get_format("gen9ou")
     maker, encoder = StateMaker(format, 8), MetamonSpace(format, "metamon-default").encoder()
     for _ in range(40):
-        state = replace(maker.state(), phase="move")
+        state = maker.state()._replace(phase="move")
         if state.own.active[0] is None or state.foe.active[0] is None:
             continue
         words, numbers = encoder.observe(state)

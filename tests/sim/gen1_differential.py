@@ -158,7 +158,7 @@ class EngineBattle:
         problem = self._state_difference(seat, tracker.state())
         if problem or request is None:
             return problem
-        return self.rewards.decision_difference(seat, tracker.facts())
+        return self.rewards.decision_difference(seat, tracker.state())
 
     def _state_difference(self, seat: int, expected: UniversalState) -> str | None:
         shown = self.view.state(seat)

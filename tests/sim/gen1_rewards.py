@@ -50,7 +50,7 @@ class RewardWatch:
         if running and not (begun and turn % CUT_TURNS == 0):
             return None
         won = {at.P1_WON: 1, at.P2_WON: -1}.get(int(self._row[at.OUTCOME]), 0)
-        return self._difference(seat, tracker.facts(), won if seat == 0 else -won)
+        return self._difference(seat, tracker.state(), won if seat == 0 else -won)
 
     def _difference(self, seat: int, state: UniversalState, won: int) -> str | None:
         """The first reward that is not the tracker path's to the last bit of its float32."""

@@ -28,7 +28,7 @@ def compare(format_id: str, seat: int, moments: list[Moment], ask_states: bool) 
             assert tracker.state() == state
         if number % 5 == 3:
             continue  # an observation nobody asked for must not be missed by the next
-        encoder.write(tracker.facts(), written, 0)
+        encoder.write(tracker.state(), written, 0)
         space.encoder().write(state, expected, 0)
         for name, array in expected.items():
             assert np.array_equal(written[name], array), (number, name)

@@ -1,16 +1,15 @@
 """What one player may know of a battle, the same shape for singles and doubles.
 
 Names are Showdown ids ("bodyslam", "tapukoko").  Unknown facts are None and are never guessed.
-Only facts of the battle are kept here; facts of species and moves are in `core.dex`.
+Only facts of the battle are kept here; facts of species and moves are in `core.dex`.  The types
+are named tuples because a state is made for every decision: no other is as cheap to make, to
+compare and to read.  `state._replace(turn=3)` gives a changed copy.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, make_dataclass
-from functools import partial
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 GameType = Literal["singles", "doubles"]
 Phase = Literal["preview", "move", "switch", "wait", "end"]
@@ -26,8 +25,7 @@ HAZARDS = frozenset({"gmaxsteelsurge", "spikes", "stealthrock", "stickyweb", "to
 Effects = tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UniversalMove:
+class UniversalMove(NamedTuple):
     """One known move of one Pokémon."""
 
     id: str
@@ -36,8 +34,7 @@ class UniversalMove:
     disabled: bool = False  # own active: the request greys it out; foe active: named by Disable
 
 
-@dataclass(frozen=True, slots=True)
-class UniversalPokemon:
+class UniversalPokemon(NamedTuple):
     """One Pokémon as a given player sees it."""
 
     species: str  # current forme
@@ -74,8 +71,7 @@ class UniversalPokemon:
     commanding: bool = False  # inside Dondozo's mouth
 
 
-@dataclass(frozen=True, slots=True)
-class UniversalSide:
+class UniversalSide(NamedTuple):
     """One player's half of the field.
 
     `bench[k]` is what switch action k refers to: living Pokémon first, each group sorted by
@@ -100,8 +96,7 @@ class UniversalSide:
         return bool(self.gimmicks_used)
 
 
-@dataclass(frozen=True, slots=True)
-class UniversalState:
+class UniversalState(NamedTuple):
     """Everything one player may know at one decision."""
 
     format: str
@@ -123,7 +118,8 @@ class UniversalState:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready values; `from_dict` restores an equal state."""
-        return asdict(self)
+        plain: dict[str, Any] = _plain(self)
+        return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> UniversalState:
@@ -135,6 +131,12 @@ class UniversalState:
         for key in ("force_switch", "trapped", "maybe_trapped", "can_gimmick"):
             values[key] = tuple(values[key])
         return cls(**values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, UniversalMove | UniversalPokemon | UniversalSide | UniversalState):
+        return {name: _plain(field) for name, field in value._asdict().items()}
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def _effects(pairs: Any) -> Effects:
@@ -161,36 +163,3 @@ def _side(data: Mapping[str, Any]) -> UniversalSide:
     for key in ("preview", "gimmicks_used"):
         values[key] = tuple(values[key])
     return UniversalSide(**values)
-
-
-_T = TypeVar("_T")
-
-
-def quick_constructor(cls: type[_T]) -> Callable[..., _T]:
-    """A constructor of a frozen, slotted dataclass that is many times faster than its own.
-
-    A frozen dataclass assigns each field through a guarded call.  This one fills an unfrozen twin
-    with the same slots, then makes it an instance of the real class.
-    """
-    named = [
-        field.name if field.default is MISSING else (field.name, object, field.default)
-        for field in fields(cls)  # type: ignore[arg-type]
-    ]
-    twin = make_dataclass(cls.__name__, named, slots=True, eq=False)
-
-    def construct(*values: Any) -> _T:
-        made = twin(*values)
-        made.__class__ = cls
-        return cast(_T, made)
-
-    return construct
-
-
-def facts_constructor(cls: type[_T]) -> Callable[[Iterable[Any]], _T]:
-    """Makes a state's twin from all its fields: a named tuple, as cheap to make as to compare.
-
-    Whoever only reads fields (encoders, rewards) cannot tell it from the class; states themselves
-    are then made for those who ask.
-    """
-    twin = namedtuple(f"{cls.__name__}Facts", [f.name for f in fields(cls)])  # type: ignore[arg-type, misc]
-    return cast(Callable[[Iterable[Any]], _T], partial(tuple.__new__, twin))

@@ -1,8 +1,7 @@
 """`Tracker`: one player's view of one battle, from protocol lines and requests to states.
 
 poke-env parses the protocol; `tracker_lines` corrects it where it is wrong or too coarse.  Parts
-of a state that did not change are the same objects as in the state before.  `facts` gives the same
-fields as `state` in cheap named tuples, for those who only read them.
+of a state that did not change are the same objects as in the state before.
 """
 
 from __future__ import annotations
@@ -22,21 +21,17 @@ from nashmon.core.state import (
     UniversalPokemon,
     UniversalSide,
     UniversalState,
-    facts_constructor,
 )
 from nashmon.sim.tracker_battle import track
 from nashmon.sim.tracker_lines import Line, read
 from nashmon.sim.tracker_pokemon import COPIED_PP, FAINTED, TrackedPokemon
-from nashmon.sim.tracker_view import StateMaker, effects, move_order, pokemon_facts, request_move
+from nashmon.sim.tracker_view import effects, move_order, pokemon_state, request_move
 
 ROLES = ("p1", "p2")
 # Request key → gimmick; where a request offers several, the first, as in the action codec.
 GIMMICKS = tuple(
     (key, "tera" if word == "terastallize" else word) for key, word in actions_request.GIMMICKS
 )
-
-_side_facts = facts_constructor(UniversalSide)
-_state_facts = facts_constructor(UniversalState)
 
 
 class Tracker:
@@ -65,8 +60,6 @@ class Tracker:
         self._sorted: list[tuple[int, list[TrackedPokemon]]] = [(-1, []), (-1, [])]
         # Per side the bench of the last state: while nobody on it changed, the same object.
         self._benches: list[tuple[UniversalPokemon, ...]] = [(), ()]
-        self._maker = StateMaker()
-        self._facts: UniversalState | None = None
         self._state: UniversalState | None = None
 
     def feed(self, lines: Iterable[str]) -> None:
@@ -75,7 +68,7 @@ class Tracker:
 
     def take(self, lines: Iterable[Line]) -> None:
         """As `feed`, for lines that were read already; trackers may share them."""
-        self._facts = self._state = None
+        self._state = None
         battle = self._battle
         for handler, parts in lines:
             handler(battle, parts)
@@ -86,7 +79,7 @@ class Tracker:
 
     def request(self, request: dict[str, Any]) -> None:
         """Take the request that this player received; it is kept, not copied."""
-        self._facts = self._state = None
+        self._state = None
         self._request = request
         entries = request["side"]["pokemon"]
         if len(entries) != len(self._own):
@@ -173,24 +166,17 @@ class Tracker:
     def state(self) -> UniversalState:
         """What the player knows now; the same object until something new arrives."""
         if self._state is None:
-            self._state = self._maker.state(self.facts())
+            self._state = self._build()
         return self._state
-
-    def facts(self) -> UniversalState:
-        """The twin of `state`: equal fields, Pokémon, sides and itself as named tuples."""
-        if self._facts is None:
-            self._facts = self._build()
-        return self._facts
 
     def rebuild(self) -> UniversalState:
         """The state made anew from everything known, for checks of `state`."""
         for mon in (*self._own, *self._battle.team.values(), *self._battle.foes()):
-            mon.facts = None
+            mon.known = None
             mon.changed = True
         self._sorted = [(-1, []), (-1, [])]
         self._benches = [(), ()]
-        self._maker = StateMaker()
-        self._facts = self._state = None
+        self._state = None
         return self.state()
 
     def _build(self) -> UniversalState:
@@ -211,25 +197,23 @@ class Tracker:
                 gimmicks = tuple([_gimmick(offer) for offer in offers])
         elif phase == "switch":
             forced = tuple(request["forceSwitch"])
-        return _state_facts(
-            (
-                self.format.id,
-                battle.gen,
-                self._game_type,
-                turn,
-                phase,
-                self._side(0, preview, reviving),
-                self._side(1, preview, False),
-                weather,
-                turn - begun,
-                effects(battle._fields, turn, {}) if battle._fields else (),
-                forced,
-                trapped,
-                maybe_trapped,
-                gimmicks,
-                reviving,
-                battle.result,
-            )
+        return UniversalState(
+            self.format.id,
+            battle.gen,
+            self._game_type,
+            turn,
+            phase,
+            self._side(0, preview, reviving),
+            self._side(1, preview, False),
+            weather,
+            turn - begun,
+            effects(battle._fields, turn, {}) if battle._fields else (),
+            forced,
+            trapped,
+            maybe_trapped,
+            gimmicks,
+            reviving,
+            battle.result,
         )
 
     def _phase(self) -> Phase:
@@ -286,7 +270,7 @@ class Tracker:
         fainted: list[Any] = []
         for mon in mons:
             if not mon.changed:
-                seen = mon.facts
+                seen = mon.known
             elif mon in standing:  # whoever stands there counts as changed
                 continue
             else:
@@ -298,29 +282,27 @@ class Tracker:
         else:
             self._benches[k] = bench
         conditions = battle._conditions(role)
-        return _side_facts(
-            (
-                tuple(active),
-                bench,
-                _aged(conditions, turn) if conditions else (),
-                self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
-                battle._team_size.get(role, len(mons)),
-                num_fainted + len(fainted),
-                battle.gimmicks[role],
-                _dynamax_turns(standing, turn) if battle.gen == 8 else None,
-                battle.preview[role],
-            )
+        return UniversalSide(
+            tuple(active),
+            bench,
+            _aged(conditions, turn) if conditions else (),
+            self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
+            battle._team_size.get(role, len(mons)),
+            num_fainted + len(fainted),
+            battle.gimmicks[role],
+            _dynamax_turns(standing, turn) if battle.gen == 8 else None,
+            battle.preview[role],
         )
 
     def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
-        new = pokemon_facts(mon, self._battle.turn, active)
+        new = pokemon_state(mon, self._battle.turn, active)
         mon.changed = active  # once it leaves the field it is seen anew
-        old = mon.facts
+        old = mon.known
         if new == old:
             assert old is not None
             return old
-        mon.facts = new
+        mon.known = new
         return new
 
     def _slot_conditions(self, k: int) -> tuple[tuple[str, ...], ...]:

@@ -37,7 +37,7 @@ _ASLEEP = Status.SLP
 TOXIC = Status.TOX
 
 _FIELDS = """acted added_type base_forme battle changed changed_types commanding copied_ability
-    counts dex_species disabled entry facts forme last_move_id learned legal move_effects nickname
+    counts dex_species disabled entry forme known last_move_id learned legal move_effects nickname
     order own preparing_id protects reread seen_before selected shown_as slots
     sorted_slots status_turns transformed_now turn_effects volatiles"""
 
@@ -77,7 +77,7 @@ class TrackedPokemon(Pokemon):  # type: ignore[misc]  # poke-env has no type inf
         self.nickname = name
         self.shown_as = name
         self.entry: dict[str, Any] | None = None  # own side: what the last request said of it
-        self.facts: UniversalPokemon | None = None  # the part of the last state made from it
+        self.known: UniversalPokemon | None = None  # the part of the last state made from it
         self.changed = True  # since then
         self.selected: bool | None = None
         self.legal: tuple[str, ...] | None = None  # own side: its moves as the request lists them

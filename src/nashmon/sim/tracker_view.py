@@ -1,9 +1,9 @@
-"""What a state says of one Pokémon, as a tuple of its fields, and states made from such tuples."""
+"""What a state says of one Pokémon."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 from typing import Any, cast
 
@@ -16,10 +16,6 @@ from nashmon.core.state import (
     Effects,
     UniversalMove,
     UniversalPokemon,
-    UniversalSide,
-    UniversalState,
-    facts_constructor,
-    quick_constructor,
 )
 from nashmon.sim.tracker_pokemon import FAINTED, UNKNOWN_ITEM, TrackedPokemon
 
@@ -29,16 +25,12 @@ _STATUS_NAMES = {
     None: None,
     **{status: None if status is FAINTED else status.name.lower() for status in Status},
 }
-_new_move = lru_cache(maxsize=65536)(UniversalMove)
 # The fields that only an active Pokémon can have otherwise.
 _IDLE = ((0,) * 7, (), None, 0, False, False, None, False, False)
-_facts = facts_constructor(UniversalPokemon)
-_make_move_facts = facts_constructor(UniversalMove)
-_new_pokemon = quick_constructor(UniversalPokemon)
-_new_side = quick_constructor(UniversalSide)
-_new_state = quick_constructor(UniversalState)
-_MOVES = [field.name for field in fields(UniversalPokemon)].index("moves")
-_OWN = [field.name for field in fields(UniversalState)].index("own")  # the foe's side follows
+# Makes a named tuple of all its fields, without the checks of its own constructor.
+_pokemon = cast(
+    Callable[[tuple[Any, ...]], UniversalPokemon], partial(tuple.__new__, UniversalPokemon)
+)
 
 move_order = lru_cache(maxsize=4096)(move_key)
 
@@ -58,8 +50,8 @@ def effects(begun: dict[str, int], turn: int, counted: dict[str, int]) -> Effect
     return tuple(sorted([*ages, *counted.items()]))
 
 
-def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
-    """What the state says of one Pokémon, as the twin of a `UniversalPokemon`."""
+def pokemon_state(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPokemon:
+    """What the state says of one Pokémon."""
     status = mon._status
     fainted = status is FAINTED
     own = mon.own
@@ -98,9 +90,9 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         mon.selected,
     )
     if not active:
-        return _facts(known + _IDLE)
+        return _pokemon(known + _IDLE)
     volatiles = effects(mon.volatiles, turn, mon.counts) if mon.volatiles or mon.counts else ()
-    return _facts(
+    return _pokemon(
         (
             *known,
             _boosts(mon._boosts),
@@ -116,9 +108,7 @@ def pokemon_facts(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
     )
 
 
-@cache  # of a dex's moves there are few: every PP of each
-def _move_facts(move: str, pp: int, max_pp: int, disabled: bool) -> UniversalMove:
-    return _make_move_facts((move, pp, max_pp, disabled))
+_new_move = cache(UniversalMove)  # of a dex's moves there are few: every PP of each
 
 
 def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
@@ -136,7 +126,7 @@ def _moves(mon: TrackedPokemon) -> tuple[UniversalMove, ...]:
 
 def _move_list(mon: TrackedPokemon, ids: tuple[str, ...]) -> tuple[UniversalMove, ...]:
     slots, disabled = mon.slots, mon.disabled
-    return tuple([_move_facts(move, *slots[move], move in disabled) for move in ids])
+    return tuple([_new_move(move, *slots[move], move in disabled) for move in ids])
 
 
 def _sorted_ids(mon: TrackedPokemon) -> tuple[str, ...]:
@@ -147,39 +137,3 @@ def _sorted_ids(mon: TrackedPokemon) -> tuple[str, ...]:
         ids = tuple(sorted(slots, key=move_order))
         mon.sorted_slots = slots, ids
     return ids
-
-
-class StateMaker:
-    """Makes states from their twins; what did not change is the same object as before."""
-
-    def __init__(self) -> None:
-        # By identity of the twin, which is kept here so that no other can take its place.
-        self._pokemon: dict[int, tuple[UniversalPokemon, UniversalPokemon]] = {}
-        self._sides: list[tuple[UniversalSide, UniversalSide] | None] = [None, None]
-
-    def state(self, facts: UniversalState) -> UniversalState:
-        """The state of which this is the twin."""
-        before, self._pokemon = self._pokemon, {}
-        own, foe = (self._side(k, side, before) for k, side in enumerate((facts.own, facts.foe)))
-        values = list(cast(tuple[Any, ...], facts))
-        values[_OWN : _OWN + 2] = own, foe
-        return _new_state(*values)
-
-    def _side(self, k: int, facts: UniversalSide, before: Any) -> UniversalSide:
-        active = tuple([None if p is None else self._view(p, before) for p in facts.active])
-        bench = tuple([self._view(p, before) for p in facts.bench])
-        known = self._sides[k]
-        if known is not None and known[0] == facts:
-            return known[1]
-        made = _new_side(active, bench, *cast(tuple[Any, ...], facts)[2:])
-        self._sides[k] = facts, made
-        return made
-
-    def _view(self, facts: UniversalPokemon, before: Any) -> UniversalPokemon:
-        known = before.get(id(facts))
-        if known is None:
-            values = list(cast(tuple[Any, ...], facts))
-            values[_MOVES] = tuple([_new_move(*move) for move in values[_MOVES]])
-            known = facts, _new_pokemon(*values)
-        self._pokemon[id(facts)] = known
-        return cast(UniversalPokemon, known[1])

@@ -241,7 +241,7 @@ class Lane:
             return
         self._flat_acting[index] = True
         self._space.mask(request, mask)
-        state = seen.tracker.facts()
+        state = seen.tracker.state()
         seen.encoder.write(state, self._flat_observations, index)
         if self._is_shaped:
             if seen.previous is not None:
@@ -259,7 +259,7 @@ class Lane:
         self._arrays["episodes"][row] += 1
         for seat, seen in enumerate(self._views[row]):
             if seen.was_asked:
-                final = seen.tracker.facts()
+                final = seen.tracker.state()
                 self._arrays["rewards"][row, seat] = self._reward(seen.previous or final, final)
 
 
