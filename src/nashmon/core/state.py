@@ -8,8 +8,9 @@ compare and to read.  `state._replace(turn=3)` gives a changed copy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeVar
 
 GameType = Literal["singles", "doubles"]
 Phase = Literal["preview", "move", "switch", "wait", "end"]
@@ -163,3 +164,11 @@ def _side(data: Mapping[str, Any]) -> UniversalSide:
     for key in ("preview", "gimmicks_used"):
         values[key] = tuple(values[key])
     return UniversalSide(**values)
+
+
+_T = TypeVar("_T", bound=tuple[Any, ...])
+
+
+def quick(kind: type[_T]) -> Callable[[tuple[Any, ...]], _T]:
+    """A constructor of a state's type from the tuple of all its fields, without any check."""
+    return partial(tuple.__new__, kind)

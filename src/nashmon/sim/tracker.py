@@ -21,6 +21,7 @@ from nashmon.core.state import (
     UniversalPokemon,
     UniversalSide,
     UniversalState,
+    quick,
 )
 from nashmon.sim.tracker_battle import track
 from nashmon.sim.tracker_lines import Line, read
@@ -32,6 +33,29 @@ ROLES = ("p1", "p2")
 GIMMICKS = tuple(
     (key, "tera" if word == "terastallize" else word) for key, word in actions_request.GIMMICKS
 )
+
+_new_side = quick(UniversalSide)
+_new_state = quick(UniversalState)
+
+
+class _Reserves:
+    """Those of a side who do not stand on the field: while none changes, the same bench."""
+
+    __slots__ = ("bench", "mons", "num_fainted", "stale", "standing", "waiting")
+
+    def __init__(self) -> None:
+        self.mons: list[TrackedPokemon] = []  # the whole side
+        self.standing: list[TrackedPokemon | None] = []
+        self.waiting: list[TrackedPokemon] = []
+        self.bench: tuple[UniversalPokemon, ...] = ()  # of the last state
+        self.num_fainted = 0  # on the bench
+        self.stale = True
+
+    def take(self, mons: list[TrackedPokemon], standing: list[TrackedPokemon | None]) -> None:
+        """Others stand, or there are others."""
+        self.mons, self.standing = mons, standing
+        self.waiting = [mon for mon in mons if mon not in standing]
+        self.stale = True
 
 
 class Tracker:
@@ -58,8 +82,7 @@ class Tracker:
         self._num_known = 0  # Pokémon of the foe that were on the field
         # Per side the Pokémon in the order of a bench, and for which order of the battle.
         self._sorted: list[tuple[int, list[TrackedPokemon]]] = [(-1, []), (-1, [])]
-        # Per side the bench of the last state: while nobody on it changed, the same object.
-        self._benches: list[tuple[UniversalPokemon, ...]] = [(), ()]
+        self._reserves = _Reserves(), _Reserves()
         self._state: UniversalState | None = None
 
     def feed(self, lines: Iterable[str]) -> None:
@@ -175,7 +198,7 @@ class Tracker:
             mon.known = None
             mon.changed = True
         self._sorted = [(-1, []), (-1, [])]
-        self._benches = [(), ()]
+        self._reserves = _Reserves(), _Reserves()
         self._state = None
         return self.state()
 
@@ -197,23 +220,25 @@ class Tracker:
                 gimmicks = tuple([_gimmick(offer) for offer in offers])
         elif phase == "switch":
             forced = tuple(request["forceSwitch"])
-        return UniversalState(
-            self.format.id,
-            battle.gen,
-            self._game_type,
-            turn,
-            phase,
-            self._side(0, preview, reviving),
-            self._side(1, preview, False),
-            weather,
-            turn - begun,
-            effects(battle._fields, turn, {}) if battle._fields else (),
-            forced,
-            trapped,
-            maybe_trapped,
-            gimmicks,
-            reviving,
-            battle.result,
+        return _new_state(
+            (
+                self.format.id,
+                battle.gen,
+                self._game_type,
+                turn,
+                phase,
+                self._side(0, preview, reviving),
+                self._side(1, preview, False),
+                weather,
+                turn - begun,
+                effects(battle._fields, turn, {}) if battle._fields else (),
+                forced,
+                trapped,
+                maybe_trapped,
+                gimmicks,
+                reviving,
+                battle.result,
+            )
         )
 
     def _phase(self) -> Phase:
@@ -266,33 +291,39 @@ class Tracker:
                 continue
             num_fainted += mon._status is FAINTED
             active.append(self._seen(mon, True))
-        living: list[Any] = []
-        fainted: list[Any] = []
-        for mon in mons:
-            if not mon.changed:
-                seen = mon.known
-            elif mon in standing:  # whoever stands there counts as changed
-                continue
-            else:
-                seen = self._seen(mon, False)
-            (fainted if mon._status is FAINTED else living).append(seen)
-        bench = tuple(fainted + living if reviving else living + fainted)
-        if bench == self._benches[k]:
-            bench = self._benches[k]
-        else:
-            self._benches[k] = bench
+        reserves = self._reserves[k]
+        if mons is not reserves.mons or standing != reserves.standing:
+            reserves.take(mons, standing)
+        if reserves.stale or reviving or any(map(_changed, reserves.waiting)):
+            self._fill_bench(reserves, reviving)
         conditions = battle._conditions(role)
-        return UniversalSide(
-            tuple(active),
-            bench,
-            _aged(conditions, turn) if conditions else (),
-            self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
-            battle._team_size.get(role, len(mons)),
-            num_fainted + len(fainted),
-            battle.gimmicks[role],
-            _dynamax_turns(standing, turn) if battle.gen == 8 else None,
-            battle.preview[role],
+        return _new_side(
+            (
+                tuple(active),
+                reserves.bench,
+                _aged(conditions, turn) if conditions else (),
+                self._slot_conditions(k) if battle.slot_conditions else self._no_slot_conditions,
+                battle._team_size.get(role, len(mons)),
+                num_fainted + reserves.num_fainted,
+                battle.gimmicks[role],
+                _dynamax_turns(standing, turn) if battle.gen == 8 else None,
+                battle.preview[role],
+            )
         )
+
+    def _fill_bench(self, reserves: _Reserves, reviving: bool) -> None:
+        living: list[UniversalPokemon] = []
+        fainted: list[UniversalPokemon] = []
+        for mon in reserves.waiting:
+            known = mon.known
+            if mon.changed or known is None:
+                known = self._seen(mon, False)
+            (fainted if mon._status is FAINTED else living).append(known)
+        bench = tuple(fainted + living if reviving else living + fainted)
+        if bench != reserves.bench:
+            reserves.bench = bench
+        reserves.num_fainted = len(fainted)
+        reserves.stale = reviving  # another order than the usual one
 
     def _seen(self, mon: TrackedPokemon, active: bool) -> UniversalPokemon:
         """The mon's part of the state: the same object as before while nothing changed."""
@@ -311,6 +342,7 @@ class Tracker:
 
 
 _order = attrgetter("order")
+_changed = attrgetter("changed")
 
 
 @lru_cache(maxsize=65536)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from operator import itemgetter
-from typing import Any, cast
 
 from poke_env.battle import Status
 
@@ -16,6 +14,7 @@ from nashmon.core.state import (
     Effects,
     UniversalMove,
     UniversalPokemon,
+    quick,
 )
 from nashmon.sim.tracker_pokemon import FAINTED, UNKNOWN_ITEM, TrackedPokemon
 
@@ -27,10 +26,7 @@ _STATUS_NAMES = {
 }
 # The fields that only an active Pokémon can have otherwise.
 _IDLE = ((0,) * 7, (), None, 0, False, False, None, False, False)
-# Makes a named tuple of all its fields, without the checks of its own constructor.
-_pokemon = cast(
-    Callable[[tuple[Any, ...]], UniversalPokemon], partial(tuple.__new__, UniversalPokemon)
-)
+_new_pokemon = quick(UniversalPokemon)
 
 move_order = lru_cache(maxsize=4096)(move_key)
 
@@ -90,9 +86,9 @@ def pokemon_state(mon: TrackedPokemon, turn: int, active: bool) -> UniversalPoke
         mon.selected,
     )
     if not active:
-        return _pokemon(known + _IDLE)
+        return _new_pokemon(known + _IDLE)
     volatiles = effects(mon.volatiles, turn, mon.counts) if mon.volatiles or mon.counts else ()
-    return _pokemon(
+    return _new_pokemon(
         (
             *known,
             _boosts(mon._boosts),
