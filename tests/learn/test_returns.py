@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nashmon.learn.returns import gae, joint_values, lambda_returns, opponent, two_player_vtrace
+from nashmon.learn.returns import gae, lambda_returns, opponent, two_player_vtrace
 from nashmon.nets.value import two_hot
 
 
@@ -84,25 +84,6 @@ def test_nothing_flows_across_an_end() -> None:
 
 def test_opponent_swaps_the_seats_of_each_battle() -> None:
     assert opponent(torch.arange(6)).tolist() == [1, 0, 3, 2, 5, 4]
-
-
-def test_joint_values_mean_both_views_and_change_sign_with_the_seat() -> None:
-    values = torch.tensor([[0.5, -0.1, 0.4, 0.2]])
-    assert torch.allclose(joint_values(values), torch.tensor([[0.3, -0.3, 0.1, -0.1]]))
-    present = torch.tensor([[True, True, True, False]])
-    assert torch.allclose(joint_values(values, present), torch.tensor([[0.3, -0.3, 0.4, 0.2]]))
-
-
-def test_advantages_of_joint_values_are_opposite_when_both_always_act() -> None:
-    data = random_columns(5)
-    data["acting"][:] = True
-    data["rewards"] -= opponent(data["rewards"])
-    own = gae(**data, gamma=1.0, lam=0.7)
-    assert not torch.allclose(own, -opponent(own))
-    data["values"] = joint_values(data["values"], data["acting"])
-    data["last_value"] = joint_values(data["last_value"])
-    joint = gae(**data, gamma=1.0, lam=0.7)
-    assert torch.allclose(joint, -opponent(joint), atol=1e-6)
 
 
 def test_on_policy_vtrace_without_costs_is_the_lambda_return() -> None:

@@ -25,7 +25,7 @@ from nashmon.learn.batch import (
 from nashmon.learn.masked import chosen, entropy, kl
 from nashmon.learn.optim import Descent, OptimConfig, Reduce, mean_over
 from nashmon.learn.regulariser import Metrics, Regulariser, load_states, state_of
-from nashmon.learn.returns import gae, joint_values
+from nashmon.learn.returns import gae
 from nashmon.learn.schedules import Power
 from nashmon.learn.value import clipped_value_loss, value_loss
 
@@ -44,7 +44,6 @@ class PPOConfig:
     gamma: float = 1.0
     lam: float = 0.95  # of the advantages
     value_lam: float = 0.95  # of the value targets
-    joint_values: bool = False  # advantages from both seats' values of a battle (self-play)
     epochs: int = 2
     num_minibatches: int = 4
     target_kl: float = 0.0  # stop the epochs when KL(π ‖ π before) exceeds it; 0: never
@@ -171,10 +170,8 @@ class PPO:
     def _targets(self, batch: Batch) -> Targets:
         c = self.config
         before = self._before(batch)
-        values, last = scatter(before.value, batch.acting), batch.last_value
-        if c.joint_values and batch.paired:
-            values, last = joint_values(values, batch.acting), joint_values(last)
-        steps = (batch.rewards, values, batch.acting, batch.ends, last)
+        values = scatter(before.value, batch.acting)
+        steps = (batch.rewards, values, batch.acting, batch.ends, batch.last_value)
         advantages = gae(*steps, gamma=c.gamma, lam=c.lam)[batch.acting]
         gains = gae(*steps, gamma=c.gamma, lam=c.value_lam)[batch.acting]
         return Targets(
@@ -183,7 +180,7 @@ class PPO:
             old_log_policy=before.log_policy,
             old_values=before.value,
             advantages=advantages,
-            returns=values[batch.acting] + gains,
+            returns=before.value + gains,
             references=[r.prepare(batch) for r in self.regularisers],
         )
 

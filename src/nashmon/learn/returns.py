@@ -51,18 +51,6 @@ def gae(
     return advantages
 
 
-def joint_values(values: Tensor, present: Tensor | None = None) -> Tensor:
-    """Values (…, B) in which both seats' views of a battle are joined: (V − V of the other) / 2.
-
-    Each seat knows its own hidden facts, so in a zero-sum game the two estimates together are
-    closer to the truth than either.  Where `present` does not have both, a value stays as it is.
-    """
-    joint = (values - opponent(values)) / 2
-    if present is None:
-        return joint
-    return torch.where(present & opponent(present), joint, values)
-
-
 def lambda_returns(
     rewards: Tensor,
     values: Tensor,
