@@ -19,7 +19,7 @@ from showdown_play import Table, battle, play
 
 from nashmon.core.errors import SetupError, SimulatorError, TeamError, UnknownFormatError
 from nashmon.core.home import HOME_VARIABLE
-from nashmon.sim.showdown import tools
+from nashmon.sim.showdown import child, tools
 from nashmon.sim.showdown.install import NODE_DIR, find_showdown
 from nashmon.sim.showdown.messages import (
     INVALID,
@@ -245,6 +245,16 @@ def test_answers_larger_than_the_pipe_do_not_block_the_next_command() -> None:
         for _ in range(3):  # each more than a pipe holds, in both directions
             process._send("unknown", text="x" * (2 << 20))
         assert sum(len(process.receive()) for _ in range(4)) == 400
+
+
+def test_an_answer_that_does_not_fit_into_the_pipe_waits_for_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "PIPE_BYTES", 4096)  # as where a user's pipes are limited
+    with ShowdownProcess() as process:
+        process.send_start([battle("gen9randombattle", n) for n in range(20)])
+        time.sleep(1.0)  # the process fills the pipe and must wait, not fail
+        assert len(process.receive()) == 20
 
 
 def test_killed_process_is_named_with_its_battles() -> None:

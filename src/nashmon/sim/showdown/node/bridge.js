@@ -11,8 +11,10 @@
 
 const fs = require('fs');
 
-// stdout carries frames only; whatever Showdown prints must not end up between them.
-process.stdout.write = (...parts) => process.stderr.write(...parts);
+// stdout carries frames only; whatever Showdown prints must not end up between them.  Node's own
+// stream for it must not even be made: it would stop the descriptor from blocking, and a frame that
+// does not fit into the pipe at once would be an error.
+Object.defineProperty(process, 'stdout', {get: () => process.stderr});
 globalThis.console = new console.Console(process.stderr, process.stderr);
 
 const MAX_FRAME = 1 << 28;
