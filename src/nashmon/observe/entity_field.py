@@ -69,10 +69,10 @@ class FieldWriter:
             *state.force_switch,
             *state.trapped,
             *(state.maybe_trapped if self._has_abilities else ()),
-            min(own.team_size, 8) / 8,
-            min(own.num_fainted, 8) / 8,
-            min(foe.team_size, 8) / 8,
-            min(foe.num_fainted, 8) / 8,
+            _eighths(own.team_size),
+            _eighths(own.num_fainted),
+            _eighths(foe.team_size),
+            _eighths(foe.num_fainted),
         ]
         if self._has_dynamax:
             for turns in (own.dynamax_turns, foe.dynamax_turns):
@@ -92,6 +92,10 @@ class FieldWriter:
                     values[columns[word]] = 1.0
         for gimmick in side.gimmicks_used:
             values[self._used[name][gimmick]] = 1.0
+
+
+def _eighths(count: int) -> float:
+    return count / 8 if count < 8 else 1.0
 
 
 def _put(values: array[float], columns: dict[str, int], effects: Effects) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from functools import lru_cache
-from operator import attrgetter
+from operator import itemgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -50,14 +51,16 @@ class Presence(NamedTuple):
     commanding: bool
 
 
-# Its facts as tuples in the order of `Lasting` and `Presence`; and what often changes: status, last
-# move, move being prepared, fraction of hit points, fainted, active, turns of status.
-lasting_facts = attrgetter(*Lasting._fields)
-presence_facts = attrgetter(*Presence._fields)
-often_facts = attrgetter(
+def _facts(*names: str) -> Callable[[UniversalPokemon], tuple[Any, ...]]:
+    return itemgetter(*map(UniversalPokemon._fields.index, names))
+
+
+# Facts of a Pokémon as tuples in the order of `Lasting` and `Presence`; and what often changes.
+lasting_facts = _facts(*Lasting._fields)
+presence_facts = _facts(*Presence._fields)
+often_facts = _facts(
     *("status", "last_move", "preparing", "hp_fraction", "fainted", "active", "status_turns")
 )
-_move_facts = attrgetter("id", "pp", "max_pp", "disabled")
 
 
 class StateShapeError(NashmonError):
@@ -145,7 +148,7 @@ class RowWriter:
             raise StateShapeError(f"a Pokémon has {len(moves)} moves; {MOVES} fit")
         word = self._moves
         named, left, disabled = [], [], []
-        for move, now, full, is_disabled in map(_move_facts, moves):
+        for move, now, full, is_disabled in moves:
             named.append(word[move])
             left.append(now / full if now < full else 1.0 if full else 0.0)
             disabled.append(is_disabled)

@@ -134,8 +134,9 @@ class Lane:
         """Advance rows in a few parts: while Node plays one, Python works on another."""
         size = max(1, -(-len(rows) // self._parts))
         parts = [rows[first : first + size] for first in range(0, len(rows), size)]
+        actions = self._arrays["actions"].tolist()
         for part in parts:
-            self._process.send_choose([self._choices(row) for row in part])
+            self._process.send_choose([self._choices(row, actions[row]) for row in part])
         num_starts = 0
         for _ in parts:
             ended = [
@@ -147,13 +148,12 @@ class Lane:
             self._apply(self._process.receive_each())
         self._start(self._let_go())
 
-    def _choices(self, row: int) -> Choice:
-        actions, acting = self._arrays["actions"][row], self._arrays["acting"][row]
+    def _choices(self, row: int, actions: list[int]) -> Choice:
         first, second = (
-            self._space.legal_choice(seen.request, int(actions[seat]))
-            if acting[seat] and seen.request is not None
-            else None
-            for seat, seen in enumerate(self._views[row])
+            None
+            if action < 0 or seen.request is None
+            else self._space.legal_choice(seen.request, action)
+            for seen, action in zip(self._views[row], actions, strict=True)
         )
         return row, first, second
 
