@@ -155,6 +155,7 @@ def _optimizer(parameters: list[nn.Parameter], config: OptimConfig) -> torch.opt
         betas=config.betas,
         eps=config.eps,
         weight_decay=config.weight_decay,
+        fused=True,  # one pass over each parameter instead of ten: small minibatches feel it
     )
 
 

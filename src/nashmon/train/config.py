@@ -126,7 +126,7 @@ def _ppo() -> PPOConfig:
         lam=0.6,
         value_lam=0.85,
         epochs=1,
-        num_minibatches=4,
+        num_minibatches=16,
     )
 
 
