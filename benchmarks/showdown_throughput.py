@@ -2,7 +2,9 @@
 
 Ours includes tracker, state, entity observation and legal mask for every decision; poke-env's
 random players choose from its own parsed battle.  Both use the same teams and the same two cores;
-runs alternate, and each side gets its best number of battles.  A decision is one answered request.
+runs alternate, and each side gets its best arrangement: ours a process per core with a block of its
+own, as in training (one block with two workers stands beside it), poke-env's a server and one or
+two processes of players with as many battles as suit it.  A decision is one answered request.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import gc
 import json
 import logging
 import multiprocessing
+import os
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,8 +36,10 @@ from nashmon.sim.showdown.battles import collect_seldom
 
 WARM_SECONDS = 30.0  # for both: Node's compiled code still gets faster after 20 s
 QUICK_WARM_SECONDS = 3.5
+CORES = 2
 START_SECONDS = 60.0  # within which poke-env must have all its battles running
 QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
+T = TypeVar("T")
 FORMATS = ("gen1ou", "gen9ou", "gen9vgc2025regi")
 
 
@@ -60,11 +66,9 @@ class Clock:
     seconds: float
 
 
-def measure_ours(
-    format_id: str, clock: Clock, seed: int, rows: int, engine: Engine = "showdown"
-) -> float:
-    battles = make_battles(format_id, num_battles=rows, workers=2, engine=engine)
-    try:
+def play(battles: Battles, clock: Clock, seed: int) -> float:
+    """Decisions per second of a block of battles, which is closed."""
+    with closing(battles):
         rng = np.random.default_rng(seed)
         step = battles.reset(seed)
         start = time.perf_counter()
@@ -75,8 +79,50 @@ def measure_ours(
             step, count = random_step(battles, step, rng)
             total += count
         return total / (time.perf_counter() - start)
+
+
+def measure_block(
+    format_id: str, clock: Clock, seed: int, rows: int, engine: Engine = "showdown"
+) -> float:
+    """One block of battles over two workers."""
+    return play(make_battles(format_id, rows, workers=CORES, engine=engine), clock, seed)
+
+
+def rank(format_id: str, clock: Clock, seed: int, rows: int, begin: Any, out: Any) -> None:
+    """A process with a block of its own; sends decisions per second."""
+    collect_seldom()
+    battles = make_battles(format_id, rows, engine="showdown", overlap=False)
+    begin.wait(START_SECONDS)
+    out.send(play(battles, clock, seed))
+
+
+def measure_ours(format_id: str, clock: Clock, seed: int, rows: int) -> float:
+    """A process per core, each with its share of the battles."""
+    context = multiprocessing.get_context("spawn")
+    begin = context.Barrier(CORES)  # or one would have the machine for itself at first
+    jobs = []
+    for number in range(CORES):
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (format_id, clock, CORES * seed + number, rows // CORES, begin, sender)
+        jobs.append((_started(context, rank, arguments, sender), receiver))
+    return _total(jobs)
+
+
+def _started(context: Any, target: Callable[..., None], arguments: Any, sender: Any) -> Any:
+    process = context.Process(target=target, args=arguments, daemon=True)
+    process.start()
+    sender.close()  # the receiver then notices when the process dies
+    return process
+
+
+def _total(jobs: list[tuple[Any, Any]]) -> float:
+    """The sum of what the processes send, which are then ended."""
+    try:
+        return sum(float(receiver.recv()) for _, receiver in jobs)
     finally:
-        battles.close()
+        for process, _ in jobs:
+            process.kill()
+            process.join()
 
 
 def poke_env_worker(
@@ -105,7 +151,7 @@ def poke_env_worker(
     logging.disable(logging.WARNING)  # its warnings cost time and are not the point
 
     async def run() -> float:
-        tag = f"{time.time_ns() % 10**8}{concurrency}"
+        tag = f"{os.getpid()}x{time.time_ns() % 10**6}"
         server = ServerConfiguration(url, "http://127.0.0.1:1/action.php?")
         players = [
             Counting(
@@ -138,21 +184,17 @@ def poke_env_worker(
     time.sleep(0.2)
 
 
-def measure_poke_env(format_id: str, concurrency: int, clock: Clock) -> float:
+def measure_poke_env(format_id: str, clients: int, concurrency: int, clock: Clock) -> float:
+    """Processes of players, each with so many battles at once, on one server."""
     teams = [team for team in default_teams(format_id) if team]
     context = multiprocessing.get_context("spawn")
     with LocalServer() as server:
-        receiver, sender = context.Pipe(duplex=False)
-        arguments = (format_id, server.websocket_url, teams, concurrency, clock, sender)
-        process = context.Process(target=poke_env_worker, args=arguments)
-        process.start()
-        sender.close()
-        try:
-            rate = float(receiver.recv())
-        finally:
-            process.kill()
-            process.join()
-    return rate
+        jobs = []
+        for _ in range(clients):
+            receiver, sender = context.Pipe(duplex=False)
+            arguments = (format_id, server.websocket_url, teams, concurrency, clock, sender)
+            jobs.append((_started(context, poke_env_worker, arguments, sender), receiver))
+        return _total(jobs)
 
 
 def time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
@@ -185,7 +227,7 @@ def _time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
         setattr(owner, name, wrapper)
         return lambda: setattr(owner, name, original)
 
-    battles = make_battles(format_id, num_battles=rows, workers=0, engine="showdown")
+    battles = make_battles(format_id, rows, engine="showdown", overlap=False)
     mine = battles._lanes[0]  # type: ignore[attr-defined]
     undo = [
         timed(lane.Tracker, "take", "tracker: messages"),
@@ -218,42 +260,59 @@ def _time_split(format_id: str, seconds: float, rows: int) -> dict[str, float]:
     return split
 
 
-def best_of(numbers: list[int], measure: Callable[[int], float]) -> int:
-    """The number of battles at once with the highest rate."""
-    return max(numbers, key=measure) if len(numbers) > 1 else numbers[0]
-
-
 def compare(format_id: str, args: argparse.Namespace) -> dict[str, Any]:
     """Both sides in turn in one format, printed and as a row of the result."""
     clock, short = Clock(args.warm, args.seconds), Clock(args.warm, args.seconds / 2)
-    rows = best_of(args.rows, lambda n: measure_ours(format_id, short, 0, n))
-    concurrency = best_of(args.concurrency, lambda n: measure_poke_env(format_id, n, short))
+
+    def ours_at(rows: int) -> float:
+        return measure_ours(format_id, short, 0, rows)
+
+    def theirs_at(arrangement: tuple[int, int]) -> float:
+        return measure_poke_env(format_id, *arrangement, short)
+
+    rows = best_of(args.rows, ours_at)
+    clients, concurrency = best_of(args.poke_env, theirs_at)
     ours, theirs = [], []
     for number in range(args.rounds):
         ours.append(measure_ours(format_id, clock, number, rows))
-        theirs.append(measure_poke_env(format_id, concurrency, clock))
+        theirs.append(measure_poke_env(format_id, clients, concurrency, clock))
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     print(
         f"{format_id}: ours {median(ours):,.0f}/s ({rows} battles), poke-env "
-        f"{median(theirs):,.0f}/s ({concurrency} battles), ratio {median(ratios):.2f}"
+        f"{median(theirs):,.0f}/s ({clients} × {concurrency} battles), ratio {median(ratios):.2f}"
     )
+    block = measure_block(format_id, clock, 0, rows)
+    print(f"    one block, two workers: {block:,.0f}/s, ratio {block / median(theirs):.2f}")
     native = median(ours)
     if choose_engine(get_format(format_id), "auto") != "showdown":
-        native = measure_ours(format_id, Clock(0.5, min(args.seconds, 2.0)), 0, 1024, "auto")
+        native = measure_block(format_id, Clock(0.5, min(args.seconds, 2.0)), 0, 1024, "auto")
         print(f"    its default engine: {native:,.0f}/s, ratio {native / median(theirs):,.0f}")
-    split = time_split(format_id, args.seconds / 2, rows // 2)
+    split = time_split(format_id, args.seconds / 2, rows // CORES)
     for part, micros in sorted(split.items(), key=lambda item: -item[1]):
         print(f"    {part:38s} {micros:7.1f} µs per decision")
     return {
         "ours_per_s": round(median(ours)),
         "poke_env_per_s": round(median(theirs)),
         "battles": rows,
-        "concurrency": concurrency,
+        "poke_env": [clients, concurrency],
         "ratio": round(median(ratios), 2),
         "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)],
+        "one_block_per_s": round(block),
+        "one_block_ratio": round(block / median(theirs), 2),
         "default_engine_per_s": round(native),
         "split_us": {part: round(value, 1) for part, value in split.items()},
     }
+
+
+def best_of(choices: list[T], measure: Callable[[T], float]) -> T:
+    """The choice with the highest rate."""
+    return max(choices, key=measure) if len(choices) > 1 else choices[0]
+
+
+def arrangement(text: str) -> tuple[int, int]:
+    """`CLIENTSxBATTLES` of the command line."""
+    clients, battles = text.split("x")
+    return int(clients), int(battles)
 
 
 def main() -> None:
@@ -264,10 +323,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS)
     parser.add_argument("--rows", type=int, nargs="+", default=[128, 256], help="battles of ours")
-    parser.add_argument("--concurrency", type=int, nargs="+", default=[10, 25, 50])
+    parser.add_argument(
+        "--poke-env",
+        type=arrangement,
+        nargs="+",
+        default=[(1, 10), (1, 25), (1, 50), (2, 12), (2, 25)],
+        help="processes of players × battles of each, as 2x12",
+    )
     args = parser.parse_args()
     if args.quick:
-        args.rounds, args.seconds, args.rows, args.concurrency = 1, 2.0, [128], [25]
+        args.rounds, args.seconds, args.rows, args.poke_env = 1, 2.0, [128], [(2, 12)]
         args.warm, args.formats = QUICK_WARM_SECONDS, list(QUICK_FORMATS)
     print("RESULT " + json.dumps({name: compare(name, args) for name in args.formats}))
 

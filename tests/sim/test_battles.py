@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,11 +214,11 @@ def test_the_gen1_engine_and_showdown_cannot_be_told_apart() -> None:
         assert engine.states(pairs) == showdown.states(pairs)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_results_do_not_depend_on_the_number_of_workers(workers: int) -> None:
-    here = make_battles("gen1ou", 4, engine="showdown", workers=0)
-    spread = make_battles("gen1ou", 4, engine="showdown", workers=workers)
-    with closing(here), closing(spread):
-        assert_same(transcript(here, 11, 30), transcript(spread, 11, 30))
+@pytest.mark.parametrize("changes", [{"workers": 1}, {"workers": 2}, {"overlap": False}])
+def test_results_do_not_depend_on_how_the_work_is_divided(changes: dict[str, Any]) -> None:
+    usual = make_battles("gen1ou", 4, engine="showdown")
+    divided = make_battles("gen1ou", 4, engine="showdown", **changes)
+    with closing(usual), closing(divided):
+        assert_same(transcript(usual, 11, 30), transcript(divided, 11, 30))
         pairs = [(3, 0), (0, 1)]
-        assert here.states(pairs) == spread.states(pairs)
+        assert usual.states(pairs) == divided.states(pairs)

@@ -170,6 +170,21 @@ def test_ranks_share_the_pool_and_must_not_go_apart(small_config: Any, tmp_path:
     automatic.close()
 
 
+def test_ranks_train_on_showdown(
+    small_config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    config = small_config("format=gen9vgc2025regi", "ranks=2", "rollout={battles: 4, steps: 2}")
+    trainer = Trainer(config, tmp_path)
+    try:
+        assert trainer.step().report.decisions == 16  # 4 battles, 2 seats, 2 steps
+        # The other rank has the second core, so there is none to play half a step on.
+        lane = trainer.collector.rollout.battles._lanes[0]  # type: ignore[attr-defined]
+        assert not lane._config.overlap
+    finally:
+        trainer.close()
+
+
 def test_a_dead_rank_is_an_error_at_once(small_config: Any, tmp_path: Path) -> None:
     trainer = Trainer(small_config("ranks=2"), tmp_path)
     trainer.step()

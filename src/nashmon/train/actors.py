@@ -224,7 +224,8 @@ class Job:
         """The actor's roll-out, its battles started."""
         # An actor process is its own worker: it may not start processes, which Showdown's are.
         workers = 0 if self.config.rollout.mode == "processes" else 1
-        battles = run_battles(self.config, teams, self.battles, workers)
+        actors = self.config.rollout.actors
+        battles = run_battles(self.config, teams, self.battles, workers, actors)
         rollout = make_rollout(self.config, policy, pool, battles, self.actor)
         rollout.reset(battle_seed(self.config, self.update, self.actor))
         return rollout

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,11 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from nashmon.core.formats import get_format
 from nashmon.league.pool import OpponentPool
 from nashmon.learn.batch import Batch
 from nashmon.nets.policy import Policy
 from nashmon.sim.base import Battles
-from nashmon.sim.make import make_battles
+from nashmon.sim.make import choose_engine, make_battles
 from nashmon.train.config import RunConfig
 from nashmon.train.rollout import Rollout, RolloutReport
 from nashmon.train.seating import Seating
@@ -78,9 +80,14 @@ def build_collector(
     return ActorCollector(config, policy, pool, teams, folder)
 
 
-def run_battles(config: RunConfig, teams: RunTeams, count: int, workers: int) -> Battles:
-    """A block of training battles."""
+def run_battles(
+    config: RunConfig, teams: RunTeams, count: int, workers: int, blocks: int
+) -> Battles:
+    """One of `blocks` blocks of training battles that are played at the same time."""
     rollout = config.rollout
+    options: dict[str, Any] = {}
+    if choose_engine(get_format(config.format), rollout.engine) == "showdown":
+        options["overlap"] = blocks < (os.cpu_count() or 1)
     return make_battles(
         config.format,
         count,
@@ -89,6 +96,7 @@ def run_battles(config: RunConfig, teams: RunTeams, count: int, workers: int) ->
         workers=workers,
         reward=rollout.reward,
         turn_limit=rollout.turn_limit,
+        **options,
     )
 
 
@@ -127,7 +135,7 @@ class SyncCollector:
         # One of several ranks plays its battles itself: its process is the worker.
         workers = 0 if place.count > 1 else config.threads_of(1)
         share = config.rollout.battles // place.count
-        self.battles = run_battles(config, teams, share, workers)
+        self.battles = run_battles(config, teams, share, workers, place.count)
         self.rollout = make_rollout(config, policy, pool, self.battles, place.rank)
 
     def reset(self, update: int) -> None:

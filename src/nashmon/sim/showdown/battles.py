@@ -8,6 +8,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -53,9 +54,12 @@ class ShowdownBattles:
         else:
             memory = shared_memory(layout)
             self._arrays = shared_arrays(layout, memory)
-            bounds = np.linspace(0, num_battles, min(workers, num_battles) + 1).astype(int)
+            lanes = min(workers, num_battles)
+            if lanes >= (os.cpu_count() or 1):
+                config = replace(config, overlap=False)
+            bounds = np.linspace(0, num_battles, lanes + 1).astype(int)
             self._lanes = [
-                _RemoteLane(config, layout, memory, int(start), int(stop), _parts(len(bounds) - 1))
+                _RemoteLane(config, layout, memory, int(start), int(stop))
                 for start, stop in itertools.pairwise(bounds)
             ]
         self._seed: int | None = None
@@ -142,9 +146,9 @@ class _RemoteLane:
     """A lane in a worker process, writing into the shared arrays."""
 
     def __init__(
-        self, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int, parts: int
+        self, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
     ) -> None:
-        self._arguments = (config, layout, memory, start, stop, parts)
+        self._arguments = (config, layout, memory, start, stop)
         self._patience = config.stall_seconds + _GRACE_SECONDS
         self._rows = range(start, stop)
         self.first_row = start
@@ -219,23 +223,8 @@ def collect_seldom() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
-def _parts(lanes: int) -> int:
-    """Into how many parts a lane divides its steps.
-
-    Two let Python read one part while Node plays the other, which only costs messages where other
-    lanes keep all cores busy.
-    """
-    return 1 if lanes >= (os.cpu_count() or 1) else 2
-
-
 def _serve(
-    connection: Connection,
-    config: LaneConfig,
-    layout: Layout,
-    memory: Any,
-    start: int,
-    stop: int,
-    parts: int,
+    connection: Connection, config: LaneConfig, layout: Layout, memory: Any, start: int, stop: int
 ) -> None:
     """Worker process: obey commands until the pipe closes."""
     collect_seldom()
@@ -248,7 +237,7 @@ def _serve(
             except EOFError:
                 return
             try:
-                lane = lane or Lane(config, block.rows(start, stop), start, parts)
+                lane = lane or Lane(config, block.rows(start, stop), start)
                 connection.send(("ok", getattr(lane, command)(*args)))
             except NashmonError as error:
                 connection.send(("error", error))

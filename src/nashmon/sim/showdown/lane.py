@@ -43,6 +43,9 @@ class LaneConfig:
     stall_seconds: float = 60.0
     on_failure: Literal["raise", "restart"] = "raise"
     keep_logs: bool = False  # remember the protocol log of the last battle of each row
+    # Steps go in two halves: Python reads one while Node plays the other.  Where other processes
+    # keep all cores busy that only costs messages.
+    overlap: bool = True
 
 
 class _View:
@@ -61,11 +64,9 @@ class _View:
 class Lane:
     """Plays the battles of rows `first_row` … of a block and writes their arrays."""
 
-    def __init__(
-        self, config: LaneConfig, arrays: BlockArrays, first_row: int = 0, parts: int = 2
-    ) -> None:
+    def __init__(self, config: LaneConfig, arrays: BlockArrays, first_row: int = 0) -> None:
         self._config = config
-        self._parts = parts  # of a step
+        self._parts = 2 if config.overlap else 1  # of a step
         self._format = get_format(config.format_id)
         self._space: ActionSpace = action_space(self._format, config.actions)
         self._observation = get_observation_space(config.observation, self._format)
