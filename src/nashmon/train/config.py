@@ -122,6 +122,7 @@ def _ppo() -> PPOConfig:
     return PPOConfig(
         optim=OptimConfig(learning_rate=7e-4, max_grad_norm=0.5),
         learning_rate=Power(7e-4, 0.5, 1500),
+        value_weight=2.0,
         entropy=Power(0.0),
         lam=0.6,
         value_lam=0.85,
