@@ -35,8 +35,9 @@ from nashmon.sim.showdown import lane, process
 from nashmon.sim.showdown.battles import collect_seldom
 
 WARM_SECONDS = 30.0  # for both: Node's compiled code still gets faster after 20 s
-QUICK_WARM_SECONDS = 3.5
+QUICK_WARM_SECONDS = 3.0
 CORES = 2
+BLOCK_ROWS = 128  # one block is divided among workers, and waits for the slowest
 START_SECONDS = 60.0  # within which poke-env must have all its battles running
 QUICK_FORMATS = ("gen1ou", "gen9vgc2025regi")
 T = TypeVar("T")
@@ -281,7 +282,7 @@ def compare(format_id: str, args: argparse.Namespace) -> dict[str, Any]:
         f"{format_id}: ours {median(ours):,.0f}/s ({rows} battles), poke-env "
         f"{median(theirs):,.0f}/s ({clients} × {concurrency} battles), ratio {median(ratios):.2f}"
     )
-    block = measure_block(format_id, clock, 0, rows)
+    block = measure_block(format_id, short, 0, BLOCK_ROWS)
     print(f"    one block, two workers: {block:,.0f}/s, ratio {block / median(theirs):.2f}")
     native = median(ours)
     if choose_engine(get_format(format_id), "auto") != "showdown":
@@ -322,7 +323,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS)
-    parser.add_argument("--rows", type=int, nargs="+", default=[128, 256], help="battles of ours")
+    parser.add_argument("--rows", type=int, nargs="+", default=[32, 128], help="battles of ours")
     parser.add_argument(
         "--poke-env",
         type=arrangement,
@@ -332,7 +333,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     if args.quick:
-        args.rounds, args.seconds, args.rows, args.poke_env = 1, 2.0, [128], [(2, 12)]
+        args.rounds, args.seconds, args.rows, args.poke_env = 1, 2.0, [32], [(2, 12)]
         args.warm, args.formats = QUICK_WARM_SECONDS, list(QUICK_FORMATS)
     print("RESULT " + json.dumps({name: compare(name, args) for name in args.formats}))
 
