@@ -333,7 +333,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     if args.quick:
-        args.rounds, args.seconds, args.rows, args.poke_env = 1, 2.0, [32], [(2, 12)]
+        args.rounds, args.seconds, args.rows, args.poke_env = 1, 1.5, [32], [(2, 12)]
         args.warm, args.formats = QUICK_WARM_SECONDS, list(QUICK_FORMATS)
     print("RESULT " + json.dumps({name: compare(name, args) for name in args.formats}))
 
