@@ -200,7 +200,7 @@ def test_no_learner_sees_the_future() -> None:
 def test_minibatches_are_a_partition_and_know_their_places(has_memory: bool) -> None:
     batch = games(3)
     g = torch.Generator().manual_seed(0)
-    parts = list(minibatches(batch, 3, has_memory, g))
+    parts = minibatches(batch, 3, has_memory, g)
     index = torch.cat([p.index for p in parts])
     assert sorted(index.tolist()) == list(range(batch.num_decisions))
     actions = batch.actions[batch.acting]
@@ -216,7 +216,7 @@ def test_filtered_decisions_are_still_remembered() -> None:
     policy = recurrent_policy(2)
     batch = with_features(games(4))
     g = torch.Generator().manual_seed(0)
-    part = next(minibatches(batch, 1, True, g))
+    (part,) = minibatches(batch, 1, True, g)
     last = torch.rand(len(part.index), generator=g) < 0.3
     with torch.no_grad():
         full = evaluate(policy, part.batch).log_policy

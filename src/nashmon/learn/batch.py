@@ -7,8 +7,9 @@ Losses work on *decisions*: the M entries where the seat acts, in (t, b) order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from itertools import accumulate
 from typing import Any, Protocol
 
 import torch
@@ -104,13 +105,23 @@ class Batch:
         last = self.last_value[index]
         return self._mapped(lambda x: x[:, index], last_value=last, memory=memory, paired=False)
 
-    def decisions(self) -> Batch:
-        """Each decision as a trajectory of its own: shape (1, M).  For policies without memory."""
+    def decisions(self, order: Tensor | None = None) -> Batch:
+        """Each decision as a trajectory of its own: shape (1, M).  For policies without memory.
+
+        `order` (M,): which come first; as they are if it is None.
+        """
         index = places(self.acting)
+        if order is not None:
+            index = order if index is None else index[order]
         zeros = torch.zeros_like(take(self.rewards, index))
         return self._mapped(
             lambda x: take(x, index).unsqueeze(0), last_value=zeros, memory=None, paired=False
         )
+
+    def span(self, start: int, stop: int) -> Batch:
+        """Neighbouring seats of a batch without memory, as views."""
+        last = self.last_value[start:stop]
+        return self._mapped(lambda x: x[:, start:stop], last_value=last, paired=False)
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
@@ -147,26 +158,27 @@ class Decisions:
 def evaluate(policy: Policy, batch: Batch) -> Decisions:
     """Run the policy on a batch and keep the decisions; the only way algorithms call a policy."""
     observations, masks = batch.observations, batch.masks
+    index = places(batch.acting)
     if not policy.has_memory:
-        index = places(batch.acting)
         observations = {k: take(v, index).unsqueeze(0) for k, v in observations.items()}
         out = policy.evaluate(observations, take(masks, index).unsqueeze(0))
         logits = None if out.value_logits is None else out.value_logits[0]
         return Decisions(out.log_policy[0], out.value[0], logits)
     out = policy.evaluate(observations, masks, batch.memory, batch.resets)
-    index = places(batch.acting)
     logits = None if out.value_logits is None else take(out.value_logits, index)
     return Decisions(take(out.log_policy, index), take(out.value, index), logits)
 
 
-def places(acting: Tensor) -> Tensor:
-    """Flat positions (M,) of the decisions among the T·B entries."""
-    return acting.flatten().nonzero().squeeze(-1)
+def places(acting: Tensor) -> Tensor | None:
+    """Flat positions (M,) of the decisions among the T·B entries; None: all of them."""
+    flat = acting.flatten()
+    return None if bool(flat.all()) else flat.nonzero().squeeze(-1)
 
 
-def take(table: Tensor, index: Tensor) -> Tensor:
-    """Rows of a (T, B, …) tensor at flat positions; faster than a boolean index."""
-    return table.flatten(0, 1).index_select(0, index)
+def take(table: Tensor, index: Tensor | None) -> Tensor:
+    """Rows of a (T, B, …) tensor at `places`; faster than a boolean index."""
+    flat = table.flatten(0, 1)
+    return flat if index is None else flat.index_select(0, index)
 
 
 def scatter(flat: Tensor, acting: Tensor, fill: float = 0.0) -> Tensor:
@@ -191,30 +203,37 @@ class Minibatch:
 
 def minibatches(
     batch: Batch, num_parts: int, has_memory: bool, generator: torch.Generator
-) -> Iterator[Minibatch]:
+) -> list[Minibatch]:
     """Split a batch at random: by decision, or by whole column if the policy remembers.
 
     There are always `num_parts` parts, some empty if need be: learners that step together take
     equally many steps, however many decisions each of them has.
     """
     if has_memory:
-        yield from _column_parts(batch, num_parts, generator)
-        return
-    flat = batch.decisions()
-    order = torch.randperm(flat.acting.shape[1], generator=generator)
-    for part in order.tensor_split(num_parts):
-        yield Minibatch(flat.columns(part), part)
+        return _column_parts(batch, num_parts, generator)
+    order = torch.randperm(batch.num_decisions, generator=generator)
+    flat = batch.decisions(order)  # copied once; the parts are views
+    parts = order.tensor_split(num_parts)
+    stops = list(accumulate(len(part) for part in parts))
+    return [
+        Minibatch(flat.span(stop - len(part), stop), part)
+        for part, stop in zip(parts, stops, strict=True)
+    ]
 
 
-def _column_parts(batch: Batch, num_parts: int, generator: torch.Generator) -> Iterator[Minibatch]:
+def _column_parts(batch: Batch, num_parts: int, generator: torch.Generator) -> list[Minibatch]:
     place = scatter(torch.arange(batch.num_decisions, device=batch.acting.device), batch.acting)
     order = torch.randperm(batch.acting.shape[1], generator=generator)
+    parts = []
     for part in order.tensor_split(num_parts):
         chosen = batch.columns(part)
-        yield Minibatch(chosen, place[:, part][chosen.acting])
+        parts.append(Minibatch(chosen, place[:, part][chosen.acting]))
+    return parts
 
 
 def select(minibatch: Minibatch, keep: Tensor) -> Minibatch:
     """Learn only from the decisions where `keep` (m,) is true; the others are still seen."""
+    if bool(keep.all()):
+        return minibatch
     acting = scatter(keep.to(torch.float32), minibatch.batch.acting).bool()
     return Minibatch(replace(minibatch.batch, acting=acting), minibatch.index[keep])

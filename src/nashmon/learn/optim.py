@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 Module = TypeVar("Module", bound=nn.Module)
 Precision = Literal["fp32", "bf16", "fp16"]
-Reduce = Callable[[list[Tensor]], None]  # replaces tensors by their means over all learners
+Reduce = Callable[[Tensor], None]  # replaces numbers by their means over all learners
 MAX_SKIPPED = 20  # consecutive overflows after which an fp16 run is called broken
 
 
@@ -76,7 +76,7 @@ class Descent:
     def step(self, loss: Tensor, base_rate: float | None = None) -> float | None:
         """Add the gradient; every `accumulate` calls, step and return the gradient norm."""
         self.scaler.scale(loss / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
-        self._average()
+        flat = self._join()
         self._losses += 1
         if self._losses < self.config.accumulate:
             return None
@@ -84,32 +84,36 @@ class Descent:
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate(base_rate)
         self.scaler.unscale_(self.optimizer)
-        limit = self.config.max_grad_norm or math.inf
-        norm = float(nn.utils.clip_grad_norm_(self.parameters, limit))
+        norm = float(torch.linalg.vector_norm(flat))
         self._check(norm)
+        if 0.0 < self.config.max_grad_norm < norm:
+            flat *= self.config.max_grad_norm / norm
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=True)
         self.steps += 1
         return norm
 
-    def _average(self) -> None:
-        """Gradients become their means over all learners.
+    @torch.no_grad()
+    def _join(self) -> Tensor:
+        """Make all gradients parts of one tensor, their means over all learners, and return it.
 
-        After every loss, not only before a step: then learners that are alike stay so in the
-        middle of an accumulation too, and the state of one is the state of all.
+        To average, measure and clip it takes one pass, not one per parameter.  After every loss,
+        not only before a step: then learners that are alike stay so in the middle of an
+        accumulation too, and the state of one is the state of all.
         """
-        if self.reduce is None:
-            return
         # A parameter that was not used has no gradient and is left alone by the optimiser; that
         # is so only if no learner used it.
-        used = torch.tensor([float(p.grad is not None) for p in self.parameters])
+        used = [float(p.grad is not None) for p in self.parameters]
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
-        self.reduce([used, *gradients])
-        for parameter, gradient, share in zip(
-            self.parameters, gradients, used.tolist(), strict=True
-        ):
-            parameter.grad = gradient if share > 0 else None
+        joined = torch.cat([gradients[0].new_tensor(used), *(g.reshape(-1) for g in gradients)])
+        if self.reduce is not None:
+            self.reduce(joined)
+        shares, flat = joined[: len(used)].tolist(), joined[len(used) :]
+        parts = torch.split(flat, [p.numel() for p in self.parameters])
+        for parameter, part, share in zip(self.parameters, parts, shares, strict=True):
+            parameter.grad = part.view_as(parameter) if share > 0 else None
+        return flat
 
     def _check(self, norm: float) -> None:
         """A non-finite gradient is an error, not a skipped step (fp16 may overflow a few times)."""
@@ -161,11 +165,17 @@ def _optimizer(parameters: list[nn.Parameter], config: OptimConfig) -> torch.opt
 
 def mean_over(reduce: Reduce | None, value: float) -> float:
     """The mean of a number over all learners."""
+    return means_over(reduce, [value])[0]
+
+
+def means_over(reduce: Reduce | None, values: list[float]) -> list[float]:
+    """The means of some numbers over all learners."""
     if reduce is None:
-        return value
-    cell = torch.tensor([value], dtype=torch.float64)
-    reduce([cell])
-    return float(cell)
+        return values
+    cells = torch.tensor(values, dtype=torch.float64)
+    reduce(cells)
+    means: list[float] = cells.tolist()
+    return means
 
 
 def frozen(policy: Module) -> Module:

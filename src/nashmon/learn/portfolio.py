@@ -99,7 +99,7 @@ class Portfolio:
 
     def _agree(self, numbers: Tensor) -> None:
         if self.reduce is not None:
-            self.reduce([numbers])
+            self.reduce(numbers)
 
     def learning_rate(self, base: float) -> float:
         """Unchanged."""

@@ -23,7 +23,7 @@ from nashmon.learn.batch import (
     take,
 )
 from nashmon.learn.masked import chosen, entropy, kl
-from nashmon.learn.optim import Descent, OptimConfig, Reduce, mean_over
+from nashmon.learn.optim import Descent, OptimConfig, Reduce, mean_over, means_over
 from nashmon.learn.regulariser import Metrics, Regulariser, load_states, state_of
 from nashmon.learn.returns import gae
 from nashmon.learn.schedules import Power
@@ -133,10 +133,11 @@ class PPO:
         stopped = False
         for _ in range(c.epochs):
             parts = minibatches(batch, c.num_minibatches, self.policy.has_memory, self.generator)
-            for part in parts:
-                part = select(part, keep[part.index])
+            parts = [select(part, keep[part.index]) for part in parts]
+            filled = means_over(self.reduce, [float(len(part.index) > 0) for part in parts])
+            for part, share in zip(parts, filled, strict=True):
                 # A part that is empty for one of several learners is left out by all of them.
-                if mean_over(self.reduce, float(len(part.index) > 0)) < 1.0:
+                if share < 1.0:
                     continue
                 loss, metrics = self._loss(part, targets.at(part.index))
                 stopped = self._too_far(metrics["approx_kl"])
@@ -196,7 +197,7 @@ class PPO:
         c = self.config
         with self.descent.autocast():
             output = evaluate(self.policy, part.batch)
-        masks = part.batch.masks[part.batch.acting]
+        masks = take(part.batch.masks, places(part.batch.acting))
         weights = part.batch.decision_weights()
         advantage = targets.advantages
         if c.normalise:

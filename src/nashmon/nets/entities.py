@@ -16,7 +16,9 @@ from nashmon.nets.config import PolicyConfig
 from nashmon.nets.encoding import MOVES, TEAM, Encoder, Encoding, Tables
 from nashmon.nets.layers import FeedForward, SelfAttention, mlp
 from nashmon.nets.matchup import PAIR, Matchup
-from nashmon.observe.spec import ObsSpec
+from nashmon.nets.parts import add_parts
+from nashmon.nets.pooling import Pooled, pool
+from nashmon.observe.spec import ArraySpec, ObsSpec
 
 
 class EntityEmbedding(nn.Module):
@@ -27,8 +29,6 @@ class EntityEmbedding(nn.Module):
     """
 
     offsets: Tensor
-    pp_columns: Tensor
-    disabled_columns: Tensor
 
     def __init__(self, width: int, observation: ObsSpec, tables: Tables) -> None:
         super().__init__()
@@ -56,10 +56,8 @@ class EntityEmbedding(nn.Module):
         self.places = nn.Parameter(0.3 * torch.randn(2, self.slots, width))
         self.sides = nn.Parameter(0.3 * torch.randn(2, 1, width))
         self.move_numbers = nn.Linear(2, width)
-        self.move_columns = [ids.column(f"move_{k}") for k in range(MOVES)]
-        for name in ("pp", "disabled"):
-            columns = [numbers.column(f"{name}_{k}") for k in range(MOVES)]
-            self.register_buffer(f"{name}_columns", torch.tensor(columns), persistent=False)
+        self.move_columns = four(ids, "move")
+        self.pp_columns, self.disabled_columns = four(numbers, "pp"), four(numbers, "disabled")
         self.occupied = active.column("occupied")
         self.present, self.is_active = numbers.column("present"), numbers.column("active")
 
@@ -70,21 +68,34 @@ class EntityEmbedding(nn.Module):
             table = table + F.pad(features(), (0, 0, start, self.size - start - size))
         return table
 
-    def forward(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Rows (N, 12, width) and moves (N, own slots, 4, width)."""
+    def forward(
+        self, observations: Mapping[str, Tensor], pairs: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Rows (N, 12, width) and moves (N, own slots, 4, width).
+
+        `pairs` (N, 6, width): what the own Pokémon get for how they would fare against the foes.
+        """
         ids, numbers = observations["pokemon_ids"], observations["pokemon_numbers"]
         active = observations["active_numbers"]
         table = self._joint_table()
         places = ids.long() + self.offsets
         bags = sum_rows(places.flatten(0, 1), table)
-        rows = (bags + self.numbers(numbers).flatten(0, 1)).view(len(ids), 2, TEAM, -1) + self.sides
         where = active[..., self.occupied].view(-1, 2, self.slots, 1) * self.places
-        slots = rows[:, :, : self.slots] + where + self.active(active).view_as(where)
-        rows = torch.cat((slots, rows[:, :, self.slots :]), dim=2)
-        moves = F.embedding(places[:, : self.slots, self.move_columns], table)
+        slots = where + self.active(active).view_as(where)
+        rows = add_parts(bags, self.numbers(numbers).flatten(0, 1), self.sides, slots, pairs)
+        chosen = places[:, : self.slots, self.move_columns]
+        moves = sum_rows(chosen.reshape(-1, 1), table).view(*chosen.shape, -1)
         own = numbers[:, : self.slots]
         state = torch.stack((own[..., self.pp_columns], own[..., self.disabled_columns]), dim=-1)
-        return rows.flatten(1, 2), moves + self.move_numbers(state)
+        return rows.view(len(ids), 2 * TEAM, -1), moves + self.move_numbers(state)
+
+
+def four(array: ArraySpec, name: str) -> slice:
+    """The columns of a Pokémon's four moves; they stand side by side, so taking them is free."""
+    columns = [array.column(f"{name}_{k}") for k in range(MOVES)]
+    if columns != list(range(columns[0], columns[0] + MOVES)):
+        raise ValueError(f"columns {name}_0 … {name}_3 of {array.name} must stand side by side")
+    return slice(columns[0], columns[0] + MOVES)
 
 
 class WordFeatures(nn.Module):
@@ -117,7 +128,7 @@ class Effectiveness(nn.Module):
         super().__init__()
         ids = observation["pokemon_ids"]
         self.slots = len(observation["active_numbers"].rows) // 2
-        self.moves = [ids.column(f"move_{k}") for k in range(MOVES)]
+        self.moves = four(ids, "move")
         self.types = [k for k, column in enumerate(ids.columns) if column.name.startswith("type_")]
         damaging = torch.tensor(tables.damaging).float()
         self.register_buffer("move_types", torch.tensor(tables.move_types))
@@ -155,14 +166,13 @@ class EntityEncoder(Encoder):
 
     def embedded(self, observations: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Rows, moves of the own slots, and what those do to the active foes."""
-        rows, moves = self.embed(observations)
         occupied = observations["active_numbers"][..., self.embed.occupied]
         effect = self.effectiveness(observations["pokemon_ids"], occupied)
         if self.matchup is None:
-            return rows, moves, effect
+            return *self.embed(observations, None), effect
         damage, pairs = self.matchup(observations)
-        own = rows[:, :TEAM] + self.pairs(pairs)
-        return torch.cat((own, rows[:, TEAM:]), dim=1), moves, torch.cat((effect, damage), dim=-1)
+        rows, moves = self.embed(observations, self.pairs(pairs))
+        return rows, moves, torch.cat((effect, damage), dim=-1)
 
     def encoding(
         self,
@@ -180,14 +190,12 @@ class EntityEncoder(Encoder):
         preview = self.preview(numbers, observations["field"])
         return Encoding(self.out(torch.cat(parts, dim=1)), rows, moves, effect, preview)
 
-    def pooled(self, rows: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def pooled(self, rows: Tensor, numbers: Tensor) -> Pooled:
         """Active slots of both sides, mean and maximum of each bench: (N, …) each."""
+        active = numbers[..., self.embed.is_active].view(-1, 2, TEAM)
+        present = numbers[..., self.embed.present].view(-1, 2, TEAM)
         sides = rows.view(len(rows), 2, TEAM, -1)
-        active = numbers[..., self.embed.is_active].view(-1, 2, TEAM, 1)
-        present = numbers[..., self.embed.present].view(-1, 2, TEAM, 1)
-        slots = (sides * active)[:, :, : self.embed.slots]
-        bench = sides * (present * (1 - active))
-        return slots.flatten(1), bench.mean(dim=2).flatten(1), bench.amax(dim=2).flatten(1)
+        return pool(sides, active, present * (1 - active), self.embed.slots)
 
     def preview(self, numbers: Tensor, field: Tensor) -> Tensor:
         """Number of own Pokémon at a team preview, else 0."""

@@ -16,6 +16,7 @@ from nashmon.nets.config import ActionSpec, PolicyConfig, PolicyConfigError
 from nashmon.nets.distribution import ILLEGAL, masked_log_softmax
 from nashmon.nets.encoding import TEAM, Encoding
 from nashmon.nets.layers import small_linear
+from nashmon.nets.scores import scores
 
 SLOT_ACTIONS = 45  # doubles, per slot: 4 moves × 2 (gimmick) × 5 targets, 4 switches, pass
 
@@ -40,16 +41,24 @@ class SinglesHead(nn.Module):
     def forward(self, features: Tensor, encoding: Encoding, mask: Tensor) -> Tensor:
         """The log-policy (N, A)."""
         pokemon, all_moves, effectiveness = encoding.entities()
-        own = pokemon[:, :TEAM]
-        context = self.move_context(torch.cat((features, own[:, 0]), dim=1)).unsqueeze(1)
-        moves = self.move(all_moves[:, 0]) + self.effect(effectiveness[:, 0, :, 0]) + context
-        switches = self.switch(own[:, 1:]) + self.switch_context(features).unsqueeze(1)
-        hidden = [moves, switches]
+        # One split: the gradient of each cut by itself would be a tensor full of zeros.
+        active, bench, _ = torch.split(pokemon, [1, TEAM - 1, TEAM], dim=1)
+        context = self.move_context(torch.cat((features, active.squeeze(1)), dim=1))
+        moves = self._moves(all_moves.squeeze(1), effectiveness[:, 0, :, 0])
+        found = [
+            scores(moves, context, self.score),
+            scores(self.switch(bench), self.switch_context(features), self.score),
+        ]
         if self.num_actions > 9:
-            hidden.append(moves + self.gimmick)
-        logits = torch.cat([self.score(F.relu(part)).squeeze(-1) for part in hidden], dim=1)
+            found.append(scores(moves, context + self.gimmick, self.score))
+        logits = torch.cat(found, dim=1)
         # Wider action sets (previews that pick fewer Pokémon) use the first 13 in battle.
         return masked_log_softmax(F.pad(logits, (0, self.num_actions - logits.shape[1])), mask)
+
+    def _moves(self, moves: Tensor, effect: Tensor) -> Tensor:
+        """Both layers at once: move(moves) + effect(effect)."""
+        weight = torch.cat((self.move.weight, self.effect.weight), dim=1)
+        return F.linear(torch.cat((moves, effect), dim=-1), weight, self.move.bias)
 
 
 def joint_log_policy(first: Tensor, second: Tensor, pairs: Tensor) -> Tensor:

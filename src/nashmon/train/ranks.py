@@ -62,17 +62,13 @@ class Group:
         self._gloo = gloo(self._store, place.rank, place.count, options)
 
     @torch.no_grad()
-    def mean(self, tensors: list[Tensor]) -> None:
-        """Replace tensors of one type by their means over the ranks: the same bits on each."""
-        flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
+    def mean(self, numbers: Tensor) -> None:
+        """Replace numbers by their means over the ranks: the same bits on each."""
         try:
-            self._gloo.allreduce([flat]).wait()
+            self._gloo.allreduce([numbers]).wait()
         except RuntimeError as error:
             raise LostRankError(f"the connection to the other ranks is lost: {error}") from error
-        flat /= self.count
-        parts = torch.split(flat, [tensor.numel() for tensor in tensors])
-        for tensor, part in zip(tensors, parts, strict=True):
-            tensor.copy_(part.view_as(tensor))
+        numbers /= self.count
 
 
 @dataclass(frozen=True)
@@ -157,14 +153,14 @@ class Ranks:
         self._processes: list[Any] = []
         self._group: Group | None = None
 
-    def mean(self, tensors: list[Tensor]) -> None:
+    def mean(self, numbers: Tensor) -> None:
         """Means over all ranks, see `Group.mean`; for rank 0."""
         if self.count == 1:
             return
         if self._group is None:
             raise RankError("the other ranks have not been started")
         try:
-            self._group.mean(tensors)
+            self._group.mean(numbers)
         except LostRankError as error:
             raise self._loss() from error
 
