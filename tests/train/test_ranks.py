@@ -21,10 +21,10 @@ from nashmon.nets.build import build_policy
 from nashmon.nets.checkpoint import CheckpointError
 from nashmon.train.collectors import Place
 from nashmon.train.config import RunConfig, load_config
+from nashmon.train.group import ROOM, Group, LostRankError, RankError, seats
 from nashmon.train.loop import Loop
 from nashmon.train.profiler import recommend, sweep
 from nashmon.train.rank import Rank
-from nashmon.train.ranks import Group, RankError
 from nashmon.train.run import RunDirectory
 from nashmon.train.teams import run_teams
 from nashmon.train.trainer import Trainer
@@ -32,19 +32,22 @@ from nashmon.train.trainer import Trainer
 T = TypeVar("T")
 
 
-def together(store: Path, work: Callable[[int, Group], T]) -> list[T]:
-    """Two ranks in two threads: all that processes would do, without their start."""
+def together(work: Callable[[int, Group], T], count: int = 2) -> list[T]:
+    """Ranks in threads: all that processes would do, without their start."""
     found: dict[int, T] = {}
+    places = seats(count)
 
     def run(rank: int) -> None:
-        found[rank] = work(rank, Group(Place(rank, 2), store))
+        found[rank] = work(rank, Group(places[rank]))
 
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in (0, 1)]
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return [found[0], found[1]]
+    for seat in places:
+        seat.leave()
+    return [found[rank] for rank in range(count)]
 
 
 def module() -> nn.Linear:
@@ -52,7 +55,62 @@ def module() -> nn.Linear:
     return nn.Linear(3, 2)
 
 
-def test_two_halves_give_the_mean_gradient(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_means_of_any_length_are_the_same_bits_everywhere(count: int, dtype: torch.dtype) -> None:
+    sizes = (1, 2, 7, ROOM // 8, ROOM // 4 + 5, 3 * ROOM // 4)  # whole rows, and several of them
+
+    def means(rank: int, group: Group) -> list[torch.Tensor]:
+        tensors = [numbers(rank, size) for size in sizes]
+        for tensor in tensors:
+            group.mean(tensor)
+        return tensors
+
+    def numbers(rank: int, size: int) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(100 * rank + size)
+        return torch.randn(size, generator=generator, dtype=dtype)
+
+    first, *others = together(means, count)
+    for size, found in zip(sizes, first, strict=True):
+        expected = torch.stack([numbers(rank, size) for rank in range(count)]).mean(dim=0)
+        torch.testing.assert_close(found, expected)
+    for other in others:
+        assert all(torch.equal(one, two) for one, two in zip(first, other, strict=True))
+
+
+def test_whoever_waits_for_a_rank_that_leaves_is_told() -> None:
+    places = seats(3)
+    errors: list[str] = []
+
+    def run(rank: int) -> None:
+        try:
+            Group(places[rank]).mean(torch.ones(3))
+        except LostRankError as error:
+            errors.append(str(error))
+        finally:
+            places[rank].leave()  # as the end of a process does
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in (0, 1)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    assert not errors
+    places[2].leave()
+    for thread in threads:
+        thread.join(5.0)
+    assert errors == ["another rank is gone"] * 2
+
+
+def test_a_rank_that_never_comes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nashmon.train.group.STALL", 0.05)
+    places = seats(2)
+    with pytest.raises(LostRankError, match="connection to the other ranks is lost: timed out"):
+        Group(places[0]).mean(torch.ones(3))
+    for seat in places:
+        seat.leave()
+
+
+def test_two_halves_give_the_mean_gradient() -> None:
     data = torch.randn(8, 3, generator=torch.Generator().manual_seed(1))
     halves = data[:4], data[4:]
     config = OptimConfig(kind="sgd", learning_rate=1.0, max_grad_norm=0.0)
@@ -68,7 +126,7 @@ def test_two_halves_give_the_mean_gradient(tmp_path: Path) -> None:
         descent.step((nets[rank](halves[rank]) ** 2).mean())
         return nets[rank].weight.detach()
 
-    first, second = together(tmp_path / "store", step)
+    first, second = together(step)
     assert torch.equal(first, second)
     assert torch.equal(first, module().weight - (gradients[0] + gradients[1]) / 2)
 
@@ -101,7 +159,7 @@ def test_ranks_make_the_same_steps(small_config: Any, tmp_path: Path, algo: str)
         rank.close()
         return rank, decisions
 
-    (first, some), (second, others) = together(tmp_path / "store", train)
+    (first, some), (second, others) = together(train)
     assert first.checksum() == second.checksum()
     assert not torch.equal(policies[0].state_dict()["head.battle.move.weight"], start)
     assert some != others  # not the same battles

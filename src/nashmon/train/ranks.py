@@ -3,8 +3,8 @@
 Small networks gain nothing from threads inside an operator, but everything from a process per
 core.  Rank 0 is the process that trains; it starts the others and sends them orders through pipes
 (call this method of your `Rank`, send back what it returns).  Means over the ranks, of gradients
-above all, go through gloo on the loopback interface.  A process that dies closes its pipe and its
-connections, so nobody waits for it.
+above all, are a matter of their `Group`.  A process that dies closes its pipe and its links, so
+nobody waits for it.
 """
 
 from __future__ import annotations
@@ -14,61 +14,24 @@ import os
 import pickle
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.distributed import FileStore, ProcessGroupGloo  # type: ignore[attr-defined]
 
 from nashmon.core.children import end_with
 from nashmon.core.errors import NashmonError
-from nashmon.train.collectors import Place
 from nashmon.train.config import RunConfig
+from nashmon.train.group import Group, LostRankError, RankError, Seat, seats
 from nashmon.train.rank import SEED_STRIDE, Rank
 from nashmon.train.teams import RunTeams
 
-STALL = timedelta(minutes=10)  # in which the slowest rank must have come to the same mean
 PARTING = 5.0  # seconds a rank has to end by itself
 LOST = 75  # exit code of a rank that lost the connection to the others
-
-
-class RankError(NashmonError):
-    """A rank that died or failed, or that differs from the others."""
-
-
-class LostRankError(RankError):
-    """A mean that could not be taken, since another rank is gone or stuck."""
-
-
-class Group:
-    """Means over the ranks; all ranks must ask for the same ones in the same order."""
-
-    def __init__(self, place: Place, store: Path) -> None:
-        """Meet the other ranks, whose addresses are exchanged in the file `store`."""
-        gloo: Any = ProcessGroupGloo  # its stubs leave out most of it
-        options = gloo._Options()
-        options._devices = [gloo.create_device(hostname="127.0.0.1")]
-        options._timeout = STALL
-        self.count = place.count
-        self._store = FileStore(str(store), place.count)
-        self._store.set_timeout(STALL)
-        # Not torch's default group: several runs may learn in one process, one inside another.
-        self._gloo = gloo(self._store, place.rank, place.count, options)
-
-    @torch.no_grad()
-    def mean(self, numbers: Tensor) -> None:
-        """Replace numbers by their means over the ranks: the same bits on each."""
-        try:
-            self._gloo.allreduce([numbers]).wait()
-        except RuntimeError as error:
-            raise LostRankError(f"the connection to the other ranks is lost: {error}") from error
-        numbers /= self.count
 
 
 @dataclass(frozen=True)
@@ -79,8 +42,7 @@ class Job:
     folder: Path
     teams: RunTeams
     policy: bytes  # pickled: passed as tensors, the weights would be shared memory
-    place: Place
-    store: Path
+    seat: Seat
     parent: int
 
 
@@ -96,8 +58,9 @@ def serve(job: Job, link: Connection) -> None:
     """The process of a rank: obey orders until rank 0 closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of rank 0
     end_with(job.parent)
-    torch.set_num_threads(job.config.threads_of(job.place.count))
-    torch.manual_seed(job.config.seed + SEED_STRIDE * job.place.rank)
+    place = job.seat.place
+    torch.set_num_threads(job.config.threads_of(place.count))
+    torch.manual_seed(job.config.seed + SEED_STRIDE * place.rank)
     try:
         _send(link, Answer())
         _obey(job, link)
@@ -111,9 +74,8 @@ def serve(job: Job, link: Connection) -> None:
 
 
 def _obey(job: Job, link: Connection) -> None:
-    group = Group(job.place, job.store)
-    policy = pickle.loads(job.policy)
-    rank = Rank(job.config, job.folder, job.teams, policy, job.place, group.mean)
+    group, policy = Group(job.seat), pickle.loads(job.policy)
+    rank = Rank(job.config, job.folder, job.teams, policy, job.seat.place, group.mean)
     try:
         while True:
             method, arguments = _receive(link)
@@ -151,6 +113,7 @@ class Ranks:
         self.saved: Sequence[Mapping[str, Any]] = ()  # states to continue from, of rank 1 …
         self._links: list[Connection] = []
         self._processes: list[Any] = []
+        self._seat: Seat | None = None
         self._group: Group | None = None
 
     def mean(self, numbers: Tensor) -> None:
@@ -168,27 +131,25 @@ class Ranks:
         """Let the others begin where rank 0 is; nothing if they have begun."""
         if self.count == 1 or self._processes:
             return
-        with tempfile.TemporaryDirectory(prefix="nashmon-ranks-") as folder:
-            store = Path(folder) / "store"
-            for rank in range(1, self.count):
-                self._launch(leader, Place(rank, self.count), store)
-            self.answers()  # all have come, so nobody waits in vain for the meeting
-            self._group = Group(Place(0, self.count), store)
-            shared, pool = leader.shared(), leader.pool.state_dict()
-            own: list[Any] = list(self.saved) or [None] * len(self._links)
-            for link, state in zip(self._links, own, strict=True):
-                self._order(link, "begin", shared, pool, state)
-            self.answers()
+        self._seat, *others = seats(self.count)
+        for seat in others:
+            self._launch(leader, seat)
+        self.answers()  # all have come
+        self._group = Group(self._seat)
+        shared, pool = leader.shared(), leader.pool.state_dict()
+        own: list[Any] = list(self.saved) or [None] * len(self._links)
+        for link, state in zip(self._links, own, strict=True):
+            self._order(link, "begin", shared, pool, state)
+        self.answers()
         self.saved = ()
 
-    def _launch(self, leader: Rank, place: Place, store: Path) -> None:
+    def _launch(self, leader: Rank, seat: Seat) -> None:
         job = Job(
             leader.config,
             leader.folder,
             leader.teams,
             pickle.dumps(leader.policy),
-            place,
-            store,
+            seat,
             os.getpid(),
         )
         here, there = Pipe()
@@ -196,6 +157,7 @@ class Ranks:
         process = context.Process(target=serve, args=(job, there), daemon=True)
         process.start()
         there.close()  # or the end of the process would go unnoticed
+        seat.leave()
         self._links.append(here)
         self._processes.append(process)
 
@@ -247,7 +209,9 @@ class Ranks:
         """End the other ranks; their pipes close, which ends them."""
         for link in self._links:
             link.close()
-        self._group = None
+        if self._seat is not None:
+            self._seat.leave()
+        self._seat = self._group = None
         for process in self._processes:
             process.join(PARTING)
             if process.is_alive():

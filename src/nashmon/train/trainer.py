@@ -27,10 +27,11 @@ from nashmon.nets.policy import Policy
 from nashmon.nets.value import check_value_range
 from nashmon.train.collectors import Collector, Extra, Place
 from nashmon.train.config import RunConfig
+from nashmon.train.group import RankError
 from nashmon.train.learners import freeze
 from nashmon.train.opponents import past_name, past_path
 from nashmon.train.rank import Rank
-from nashmon.train.ranks import RankError, Ranks
+from nashmon.train.ranks import Ranks
 from nashmon.train.rollout import RolloutReport, joined
 from nashmon.train.teams import RunTeams, run_teams
 
