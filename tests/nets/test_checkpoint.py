@@ -1,4 +1,5 @@
 import json
+import os
 import pickle
 import random
 import resource
@@ -43,6 +44,17 @@ def test_replacing_leaves_no_trace_of_the_old_one(tmp_path: Path) -> None:
     assert load(tmp_path / "c").parts["policy"]["w"].item() == 0
     assert names(tmp_path) == {"c"}
     assert names(tmp_path / "c") == {"checkpoint.json", "policy.safetensors"}
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_weights_are_as_readable_as_everything_else(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        save(tmp_path / "c", {"policy": {"w": torch.ones(1)}}, {})
+    finally:
+        os.umask(before)
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "c").iterdir()}
+    assert modes == {0o666 & ~mask}
 
 
 @pytest.mark.parametrize("moment", ["before the swap", "inside the swap", "after the swap"])

@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from nashmon.core.errors import NashmonError
+from nashmon.core.files import readable_as_folder
 from nashmon.nets.structure import flatten, restore
 from nashmon.observe.spec import ObsSpec
 
@@ -73,6 +74,7 @@ def _write(folder: Path, parts: Mapping[str, Any], meta: Mapping[str, Any]) -> N
         structure, arrays = flatten(value, name)
         file = folder / f"{name}.safetensors"
         save_file(arrays, file)
+        readable_as_folder(file)
         _flush(file)
         index["parts"][name] = {"sha256": _sha256(file), "structure": structure}
     try:

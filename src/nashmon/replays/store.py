@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from nashmon.core.errors import NashmonError
+from nashmon.core.files import readable_as_folder
 from nashmon.observe.spec import ObsSpec
 
 SCHEMA = 1
@@ -107,6 +108,7 @@ class TrajectoryStore:
         path = self.path / f"shard_{self.next_shard:06d}.safetensors"
         fresh = path.with_name(f".{path.name}.new")
         save_file(arrays, fresh)
+        readable_as_folder(fresh)
         fresh.replace(path)
         return path
 
