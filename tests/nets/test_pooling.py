@@ -50,3 +50,14 @@ def test_rows_that_are_a_view_are_read_as_they_are() -> None:
         pool(turned, active, bench, 1), pool(rows, active, bench, 1), strict=True
     ):
         assert torch.equal(ours, theirs)
+
+
+def test_what_is_not_a_number_is_passed_on_for_the_learner_to_report() -> None:
+    rows, active, bench = rows_and_weights(1)
+    rows[3, 0] = float("nan")
+    leaf = rows.clone().requires_grad_()
+    _, mean, most = pool(leaf, active, bench, 1)
+    assert bool(mean[3, :20].isnan().all())
+    assert bool(most[3, :20].isnan().all())
+    (grad,) = torch.autograd.grad(mean.sum() + most.sum(), leaf)
+    assert not bool(grad.isnan().any())

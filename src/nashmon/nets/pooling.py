@@ -60,7 +60,8 @@ def _forward(rows: Any, active: Any, bench: Any, out: Any) -> None:  # pragma: n
             mean[n, i] *= share
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+# A NaN equals no maximum: nothing to share then, which is no error here.  The learner reports it.
+@njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _backward(
     rows: Any, active: Any, bench: Any, most: Any, grads: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
