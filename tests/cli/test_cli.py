@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -52,3 +53,15 @@ def test_bad_input_is_one_clear_error(args: tuple[str, ...], named: str) -> None
     assert result.returncode == 1
     assert named in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_run_that_cannot_begin_leaves_its_place_free(tmp_path: Path) -> None:
+    wrong = ["train", "-s", "init=zoo:gen1ou-hour", "-s", "format=gen9ou", "--out"]
+    for folder, before in ((tmp_path / "new", False), (tmp_path / "mine", True)):
+        if before:
+            folder.mkdir()
+            (folder / "notes").write_text("kept")
+        result = runner.invoke(app, [*wrong, str(folder)])
+        assert result.exit_code != 0
+        assert folder.exists() == before
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]

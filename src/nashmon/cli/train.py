@@ -49,6 +49,7 @@ def train(
 
     Ctrl-C saves and stops; `nashmon train --resume RUN` goes on.
     """
+    from nashmon.core.errors import NashmonError
     from nashmon.train.config import load_config
     from nashmon.train.loop import Loop
     from nashmon.train.run import RunDirectory
@@ -64,7 +65,11 @@ def train(
         chosen = load_config(config, settings or [])
         stamp = time.strftime("%Y%m%d-%H%M%S")
         run = RunDirectory.create(out or Path("runs") / f"{chosen.format}-{stamp}", chosen)
-        loop = Loop(run, chosen)
+        try:
+            loop = Loop(run, chosen)
+        except NashmonError:
+            run.discard()
+            raise
     console.print(f"run directory [bold]{run.path}[/]")
     watch(console, loop)
     finish(console, run.path)

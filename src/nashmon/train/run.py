@@ -57,6 +57,14 @@ class RunDirectory:
         write_atomically(path / CONFIG, yaml.safe_dump(plain(config), sort_keys=False))
         return run
 
+    def discard(self) -> None:
+        """Take back `create`: the run could not begin, so its place is free again."""
+        self.close()
+        for name in (CONFIG, ".lock"):
+            (self.path / name).unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
+
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
         """An existing run, to continue."""
